@@ -1,7 +1,8 @@
 import type { Kind, Spec } from "../../../domain/kinds/kinds.ts";
+import { formatPath, type Path } from "../../../domain/manifest/document/diagnostic.ts";
 import { checkName, checkNamespace } from "../../../domain/manifest/document/identity.ts";
 import { checkSpec, type FieldDiagnostic, toFieldDiagnostic } from "../../../domain/manifest/validation/check-spec.ts";
-import { redactKeys } from "../../../domain/redact.ts";
+import { containsKey, redactKeys } from "../../../domain/redact.ts";
 import { type Problem, problem } from "../../http/problems/problem.ts";
 
 /**
@@ -18,7 +19,8 @@ export function invalid(diagnostics: readonly FieldDiagnostic[]): Problem {
 export type GivenObject = { readonly name: string; readonly namespace: string; readonly spec: unknown };
 
 /**
- * Parses an object: its names by the rules of Kubernetes, its spec by the schema and rules of its kind.
+ * Parses an object: its names by the rules of Kubernetes, its spec by the schema and rules of its kind. No text of the
+ * spec may hold a key, since it is kept and shown to all who may look at the object (threats b78); a stored text stays.
  *
  * @param old stored spec and status of an object that is to be changed
  * @throws Problem `invalid` with all faults
@@ -33,9 +35,23 @@ export function readGivenObject<K extends Kind>(
     ...(namespace === "" ? [] : checkNamespace(namespace, ["namespace"])),
   ].map(toFieldDiagnostic);
   const checked = checkSpec(kind, name, spec, old);
-  const diagnostics = [...names, ...("diagnostics" in checked ? checked.diagnostics : [])];
+  const ofSpec = "diagnostics" in checked ? checked.diagnostics : pastedKeys(checked.spec, old?.spec, ["spec"]);
+  const diagnostics = [...names, ...ofSpec];
   if (diagnostics.length > 0 || "diagnostics" in checked) throw invalid(diagnostics);
   return checked.spec;
 }
 
 const MAX_NAME_LENGTH = 63;
+
+/** Returns the faults of texts that hold what looks like a key, and are not stored so. */
+function pastedKeys(value: unknown, stored: unknown, path: Path): FieldDiagnostic[] {
+  if (typeof value === "string") {
+    return value === stored || !containsKey(value) ? [] : [{ path: formatPath(path), message: HOLDS_KEY }];
+  }
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) =>
+    pastedKeys(inner, Reflect.get(Object(stored), name), [...path, Array.isArray(value) ? Number(name) : name]),
+  );
+}
+
+const HOLDS_KEY = "holds what looks like a key: write it without, it is kept";

@@ -196,11 +196,24 @@ describeNightlyOnEachEngine("a key that the management API makes", (store) => {
       { spec: { scopes: [plaintext] } },
       { spec: { ...SPEC, [plaintext]: 1 } },
       { spec: { preset: "GatewayDefault", gatewayRef: { name: plaintext } } },
+      ...["displayName", "owner"].map((field) => ({ spec: { ...SPEC, [field]: `for ${plaintext}` } })),
+      { spec: { preset: "GatewayDefault", allowedModels: ["fast", plaintext] } },
     ]) {
       const { body, text } = await make(more);
       expect(body.code).toBe("invalid");
       expect(text).not.toContain(plaintext.slice(12));
     }
+  });
+
+  test("is suspended also where its name for people holds a key that was stored before", async () => {
+    const { id } = (await make()).body;
+    const { plaintext: displayName } = ownSecret();
+    await sql`update keys set spec = spec || ${JSON.stringify({ displayName })}::jsonb where id = ${id}`.execute(
+      store().db,
+    );
+    const suspended = { ...SPEC, displayName, state: "Suspended" };
+    const { status } = await api.send("PUT", `/keys/${id}`, { spec: suspended }, { "if-match": "*" });
+    expect(status).toBe(200);
   });
 
   test("reaches what the team has by the names of its references, and nothing else", async () => {

@@ -253,6 +253,21 @@ describeNightlyOnEachEngine("what the management API makes", (store) => {
       expect((await api.send("POST", "/teams/nothing/revoked-subjects", { subject: "ann" })).status).toBe(404);
     });
 
+    test("b78: takes no key in a text, nor does a library or a gateway", async () => {
+      const key = mintKey(randomBytes);
+      const { id: team } = await madeTeam();
+      const upstreams = [{ name: "u", dialect: "openai", baseURL: `https://id.example/${key}`, noCredential: true }];
+      for (const [path, body] of [
+        ["/teams", { spec: { displayName: key } }],
+        ["/teams", { spec: { members: [{ role: "viewer", subject: key }] } }],
+        ["/libraries", { team, spec: { description: `the key ${key}` } }],
+        ["/gateways", { team, spec: { upstreams, routes: [] } }],
+      ] as const) {
+        const { status, text } = await api.send("POST", path, { name: unique("pasted"), ...body });
+        expect([status, text.includes("looks like a key"), text.includes(key)], path).toEqual([422, true, false]);
+      }
+    });
+
     test("b78: takes no key for a subject, and keeps none", async () => {
       const { teamId } = await makeTeam(store());
       const subject = mintKey(randomBytes);

@@ -15,7 +15,7 @@ import { faultsOfNewKey } from "./all-faults.ts";
 import { bindingsFor, teamsFor } from "./bindings.ts";
 import { createContent } from "./create-page.ts";
 import { manifestOfForm } from "./form-manifest.ts";
-import { EMPTY_FIELDS, type KeyFields, readKeyFields, specOfFields } from "./key-fields.ts";
+import { EMPTY_FIELDS, fieldsWithoutKeys, type KeyFields, readKeyFields, specOfFields } from "./key-fields.ts";
 import type { FormErrors } from "./key-form.ts";
 import { endOfLifetime } from "./lifetimes.ts";
 import { manifestPanel } from "./manifest-panel.ts";
@@ -86,7 +86,7 @@ export function keyCreateRoutes(app: FastifyInstance, management: Management, pu
     const manifest = await manifestOfForm(management, rights, fields);
     const teamIds = makerTeams(rights);
     const content = createContent({
-      ...{ fields, manifest, once, viewer: viewerOf(request) },
+      ...{ fields: fieldsWithoutKeys(fields), manifest, once, viewer: viewerOf(request) },
       errors: errors ?? { ...manifest.errors, whole: "" },
       bindings: await bindingsFor(store.db, teamIds),
       teams: await teamsFor(store.db, teamIds),

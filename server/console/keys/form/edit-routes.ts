@@ -16,7 +16,14 @@ import type { Bindings } from "./binding-fields.ts";
 import { bindingsFor, refNamesFor } from "./bindings.ts";
 import { editContent } from "./edit-page.ts";
 import { NO_ERRORS } from "./form-errors.ts";
-import { EMPTY_FIELDS, fieldsOfSpec, type KeyFields, readKeyFields, specOfFields } from "./key-fields.ts";
+import {
+  EMPTY_FIELDS,
+  fieldsOfSpec,
+  fieldsWithoutKeys,
+  type KeyFields,
+  readKeyFields,
+  specOfFields,
+} from "./key-fields.ts";
 
 /** Serves the form that changes what a key made by hand may do, without a new secret. */
 export function keyEditRoutes(app: FastifyInstance, management: Management): void {
@@ -60,7 +67,8 @@ export function keyEditRoutes(app: FastifyInstance, management: Management): voi
         if (isOutdated && isDeepStrictEqual(now.spec, spec)) return reply.redirect(`/dashboard/keys/${key.id}`, 303);
         const bindings = await bindingsFor(store.db, [key.teamId], key.namespace);
         const content = editContent({
-          ...{ key: now, bindings, stored: fieldsOfKey(now, bindings), fields, errors, isOutdated },
+          ...{ key: now, bindings, stored: fieldsOfKey(now, bindings), errors, isOutdated },
+          fields: fieldsWithoutKeys(fields),
           // The page shows what is stored now: the person who has seen it may replace it.
           etag: isOutdated ? etagOf(now) : etag,
           viewer: viewerOf(request),

@@ -1,7 +1,7 @@
 import { isPreset, isScope, PRESETS, type Scope } from "../../../../domain/access/scopes.ts";
 import { defined } from "../../../../domain/defined.ts";
 import type { ApiManagedKeySpec } from "../../../../domain/key/declaration/api-managed-key.ts";
-import { choices, type FormBody, field } from "../../../pages/forms.ts";
+import { choices, type FormBody, field, withoutKeys } from "../../../pages/forms.ts";
 import { wordsIn } from "./field-kinds.ts";
 import { type Lifetime, readLifetime } from "./lifetimes.ts";
 import {
@@ -58,6 +58,15 @@ export function readKeyFields(sent: FormBody, stored: Partial<ApiManagedKeySpec>
     ...readBudget(body),
     ...eachOf(MEMBER_FIELDS, ({ name, accept }) => accept(field(body, name))),
   };
+}
+
+/** Returns fields as a page shows them again: without a key that was pasted into one. Cast: each stays of its type. */
+export function fieldsWithoutKeys(fields: KeyFields): KeyFields {
+  const shown = Object.entries(fields).map(([name, value]) => [
+    name,
+    typeof value === "string" ? withoutKeys(value) : value.filter((one) => withoutKeys(one) === one),
+  ]);
+  return Object.fromEntries(shown) as KeyFields;
 }
 
 /** Reference, as a spec has it. */
