@@ -1,5 +1,6 @@
 import { BROKEN_PAGE, queryText, readAfterId, urlWithQuery } from "../../server/console/query-text.ts";
 import { QUERY_TEXT, TAG } from "../request/schemas.ts";
+import { EARLIEST, LATEST } from "../request/times.ts";
 import type { AtomPosition } from "../store/rows/atom.ts";
 
 type QueryParameters = Readonly<Record<string, unknown>>;
@@ -13,9 +14,6 @@ export type AtomsQuery = {
   readonly tag: string;
   readonly after: AtomPosition | null;
 };
-
-/** Last millisecond of the year 9999, since the epoch. */
-const LAST_MOMENT = 253_402_300_799_999;
 
 export function readLibrariesQuery({ team, after }: QueryParameters): LibrariesQuery {
   return { team: queryText(team), afterId: readAfterId(after) };
@@ -42,7 +40,7 @@ export function atomsUrl(libraryId: string, { text = "", tag = "", after }: Part
 
 /** @throws Problem `invalid_request` for a text that is no position of ours */
 function readPosition(text: string): AtomPosition {
-  const [, at, id] = /^(\d{1,15})_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(text) ?? [];
-  if (at === undefined || id === undefined || Number(at) > LAST_MOMENT) throw BROKEN_PAGE;
+  const [, at, id] = /^(-?\d{1,15})_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(text) ?? [];
+  if (at === undefined || id === undefined || Number(at) < EARLIEST || Number(at) > LATEST) throw BROKEN_PAGE;
   return { at: Number(at), id };
 }

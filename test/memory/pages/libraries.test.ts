@@ -118,6 +118,17 @@ describe("a library's page", () => {
     expect(seen.slice(1)).toEqual(Array.from({ length: 70 }, (_, i) => `Rule ${69 - i}`));
   });
 
+  test("lists atoms of before 1970 on its further pages too", async () => {
+    const library = { name: "chronicle", team: "payments", spec: {} };
+    const { id } = (await pages.send("POST", "/libraries", library)).body;
+    await sql`insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at)
+      select l.id, l.team_id, 'Year ' || n, '{}', 0, make_date(n, 1, 1), now()
+      from libraries l, generate_series(1900, 1939) n where l.id = ${id}`.execute(pages.store.db);
+    const { text } = await viewer.get(`/libraries/${id}`);
+    const next = /href="\/dashboard([^"]+)"[^>]*>Next page/.exec(text)?.[1] ?? "";
+    expect(texts((await viewer.get(next)).text)).toEqual(Array.from({ length: 10 }, (_, i) => `Year ${1909 - i}`));
+  });
+
   test("finds atoms page by page, each once, however many and long they are", async () => {
     await sql`insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at)
       select l.id, l.team_id, 'lighthouse ' || n || ' ' || repeat('x', 50000), '{}', 0, to_timestamp(n), to_timestamp(n)
