@@ -12,6 +12,8 @@ import { stateBadges, tagChips } from "./library-page.ts";
 export type AtomPage = {
   readonly library: StoredLibrary;
   readonly atom: Atom;
+  /** Atoms that it links to, by their ids. */
+  readonly linked: ReadonlyMap<string, Atom>;
   /** Id of the atom that replaces it. */
   readonly replacedBy: string | undefined;
   /** Earlier revisions, the latest first. */
@@ -23,7 +25,8 @@ export type AtomPage = {
 };
 
 /** Renders an atom: whatever is written in it is text. */
-export function atomContent({ library, atom, replacedBy, earlier, moreBefore, now }: AtomPage): Html {
+export function atomContent(page: AtomPage): Html {
+  const { library, atom, replacedBy, earlier, moreBefore, now } = page;
   const path = `/dashboard/libraries/${library.id}`;
   return html`<div class="head"><div><p class="crumb"><a href="/dashboard/libraries">Libraries</a> / <a href="${path}">${refName(library)}</a></p><h1>Atom</h1>${stateBadges(atom, replacedBy, now)}</div></div>
 <div class="columns"><div class="stack">
@@ -36,10 +39,10 @@ ${
   }</section>`
 }
 </div><div class="stack">
-<section class="panel" aria-labelledby="facts"><h2 id="facts">Details</h2>${facts({ library, atom, replacedBy, now })}</section></div></div>`;
+<section class="panel" aria-labelledby="facts"><h2 id="facts">Details</h2>${facts(page)}</section></div></div>`;
 }
 
-function facts({ library, atom, replacedBy, now }: Pick<AtomPage, "library" | "atom" | "replacedBy" | "now">): Html {
+function facts({ library, atom, linked, replacedBy, now }: AtomPage): Html {
   const { id, tags, source, importance, metadata, links, createdAt, updatedAt, revision, ...times } = atom;
   const rows: Facts = [
     ["Tags", tags.length === 0 ? "None" : tagChips(library.id, tags)],
@@ -51,7 +54,8 @@ function facts({ library, atom, replacedBy, now }: Pick<AtomPage, "library" | "a
       links.length === 0
         ? "None"
         : links.map(
-            (link) => html`<a href="/dashboard/libraries/${library.id}/atoms/${link.id}"><bdi>${link.rel}</bdi></a> `,
+            ({ rel, id }) =>
+              html`<a href="/dashboard/libraries/${linked.get(id)?.library.id ?? library.id}/atoms/${id}"><bdi>${rel}</bdi></a> `,
           ),
     ],
     ...(replacedBy === undefined

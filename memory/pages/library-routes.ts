@@ -20,7 +20,7 @@ import { listAtoms } from "../store/lists/atom-list.ts";
 import { listRevisions } from "../store/lists/atom-revisions.ts";
 import { countAtoms } from "../store/lists/library-summary.ts";
 import { positionOf } from "../store/rows/atom-order.ts";
-import { findAtoms } from "../store/rows/atoms.ts";
+import { atomsById, findAtoms } from "../store/rows/atoms.ts";
 import { findReplacements } from "../store/rows/replaced-atoms.ts";
 import { searchAtoms } from "../store/search/atom-search.ts";
 import { spaced } from "../store/search/words/search-words.ts";
@@ -106,13 +106,23 @@ function addAtom(app: FastifyInstance, { store, clock }: Management): void {
       const before = readRevision(request.query.before);
       const page = await inTeamSlot(store, request, reply, async (db, library) => {
         const reach = { teamId: library.teamId, libraryIds: [library.id] };
-        const [atom] = await findAtoms(db, reach, [atomId]);
-        if (atom === undefined) throw problem("not_found", "There is no atom of this id in this library.");
+        // The viewer may read what it links to in the team's other libraries.
+        const reachOfTeam = { teamId: library.teamId, libraryIds: null };
+        const [atom] = await findAtoms(db, reachOfTeam, [atomId]);
+        if (atom?.library.id !== library.id) {
+          throw problem("not_found", "There is no atom of this id in this library.");
+        }
+        const linked = await atomsById(
+          db,
+          reachOfTeam,
+          atom.links.map(({ id }) => id),
+        );
         const from = Math.min(before ?? atom.revision, atom.revision);
         const revisions = await listRevisions(db, reach, atomId, { before: from, limit: REVISIONS });
         const { items: earlier, isMore } = revisions ?? { items: [], isMore: false };
         const replacedBy = (await findReplacements(db, reach, [atomId])).get(atomId);
-        return { library, atom, replacedBy, earlier, moreBefore: isMore ? (earlier.at(-1)?.revision ?? null) : null };
+        const moreBefore = isMore ? (earlier.at(-1)?.revision ?? null) : null;
+        return { library, atom, linked, replacedBy, earlier, moreBefore };
       });
       return sendConsolePage(request, reply, {
         title: "Atom",

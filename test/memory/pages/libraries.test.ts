@@ -186,6 +186,17 @@ describe("a library's page", () => {
     expect(page).toContain(`<a href="/dashboard${pathOf("handbook")}/atoms/${by}"><code>${by}</code></a>`);
   });
 
+  test("leads from an atom to those that it links to, also in another library of the team", async () => {
+    const { body } = await pages.send("POST", "/libraries", { name: "sources", team: "payments", spec: {} });
+    const source = await remember(key, { library: "sources", content: "A source." });
+    const id = await remember(key, { library: "handbook", content: "By it.", links: [{ rel: "cites", id: source }] });
+    const { text } = await viewer.get(`${pathOf("handbook")}/atoms/${id}`);
+    const path = /href="\/dashboard([^"]+)"><bdi>cites/.exec(text)?.[1] ?? "";
+    expect([path, (await viewer.get(path)).text.includes("A source.")]).toEqual([
+      ...[`/libraries/${body.id}/atoms/${source}`, true],
+    ]);
+  });
+
   test("shows an atom with its earlier revisions", async () => {
     const id = await remember(key, { library: "handbook", content: "first words", importance: 9 });
     await fetch(`${pages.url}/atoms`, {
