@@ -89,6 +89,9 @@ export const OVERLAPS = [
 ] as const;
 export const USUAL_OVERLAP = "24h";
 
+/** Values of the form that rotates a key: the overlap of a key that was made by hand, `revokeOld` of a declared one. */
+export type TypedRotation = { readonly overlap: string; readonly revokeOld: boolean };
+
 /**
  * Renders the form that rotates a key. The versions in use stand below the form, so that the button stays where it was
  * pressed whatever is known by then.
@@ -99,17 +102,17 @@ export function rotateContent(
   { key, viewer, refused }: ActForm,
   once: string,
   { lastUses, now }: Pick<PresentUse, "lastUses" | "now">,
+  { overlap, revokeOld }: TypedRotation,
 ): Html {
   const { id, name, declaredIn } = key;
   const fields =
     declaredIn === null
       ? html`<p>A new version is made, and shown once on the next page. The present one works on beside it for a while.</p>
 <div class="field"><label for="overlap">The present version works on for</label><select id="overlap" name="overlap">${OVERLAPS.map(
-          ({ value, words }) =>
-            html`<option value="${value}" ${flag("selected", value === USUAL_OVERLAP)}>${words}</option>`,
+          ({ value, words }) => html`<option value="${value}" ${flag("selected", value === overlap)}>${words}</option>`,
         )}</select></div>`
       : html`<p>Its controller makes a new version, and delivers it where the key's declaration says. The present one works on beside it for as long as the declaration says.</p>
-<div class="choice"><input type="checkbox" id="revokeOld" name="revokeOld" value="yes"><label for="revokeOld">End the present version as soon as the new one is delivered</label></div>`;
+<div class="choice"><input type="checkbox" id="revokeOld" name="revokeOld" value="yes" ${flag("checked", revokeOld)}><label for="revokeOld">End the present version as soon as the new one is delivered</label></div>`;
   const form = act(
     key,
     `Rotate ${name}`,

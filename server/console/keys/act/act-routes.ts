@@ -22,6 +22,7 @@ import {
   revokeContent,
   rotateContent,
   type TypedRevocation,
+  type TypedRotation,
   USUAL_OVERLAP,
 } from "./act-pages.ts";
 import { givenReason } from "./typed-reason.ts";
@@ -89,7 +90,8 @@ function rotateRoutes(app: FastifyInstance, management: Management, publicUrl: U
     requireRight(rights, key.teamId, "change keys");
     if (key.declaredIn === null) requireMadeByHand(key);
     const use = await readKnownUsage(management.store.db, key.id);
-    const content = rotateContent({ key, viewer: viewerOf(request), refused: "" }, newSubmissionId(), use);
+    const form = { key, viewer: viewerOf(request), refused: "" };
+    const content = rotateContent(form, newSubmissionId(), use, readRotation({}));
     return sendKeyPage(request, reply, `Rotate ${key.name}`, content);
   });
 
@@ -97,16 +99,16 @@ function rotateRoutes(app: FastifyInstance, management: Management, publicUrl: U
     const { key } = await seeKey(management, request);
     const { id } = key;
     const once = readSubmissionId(request.body);
+    const typed = readRotation(request.body);
+    const { overlap, revokeOld } = typed;
     const context = await changeContextOf(management, request, {});
     try {
       if (key.declaredIn !== null) {
         if (field(request.body, "overlap") !== "") throw TAKEN_OVER;
-        const revokeOld = field(request.body, "revokeOld") === "yes";
         await rotateByHand(context, id, revokeOld, creationBy(request, once, ["console", id, revokeOld]));
         return reply.redirect(`/dashboard/keys/${id}`, 303);
       }
       requireMadeByHand(key);
-      const overlap = overlapOf(field(request.body, "overlap"));
       const creation = creationBy(request, once, ["console", id, overlap]);
       const form = { creation, context, isLeft: () => isAbandoned(reply) };
       const made = await makeShownKey(management, form, (tx) => createVersion(tx, context, id, { overlap }));
@@ -114,7 +116,7 @@ function rotateRoutes(app: FastifyInstance, management: Management, publicUrl: U
     } catch (error) {
       const { shown } = formErrorsOf(error);
       const use = await readKnownUsage(management.store.db, id);
-      const content = rotateContent({ key, viewer: viewerOf(request), refused: shown.detail }, once, use);
+      const content = rotateContent({ key, viewer: viewerOf(request), refused: shown.detail }, once, use, typed);
       return sendKeyPage(request, reply.code(shown.status), `Rotate ${key.name}`, content);
     }
   });
@@ -142,7 +144,8 @@ function suspensionRoute(app: FastifyInstance, management: Management): void {
   });
 }
 
-/** Reads an overlap that the form offers; the usual overlap for any other text. */
-function overlapOf(text: string): string {
-  return OVERLAPS.find(({ value }) => value === text)?.value ?? USUAL_OVERLAP;
+/** Reads a form that rotates a key; the usual overlap for a text that it does not offer. */
+function readRotation(body: FormBody): TypedRotation {
+  const overlap = OVERLAPS.find(({ value }) => value === field(body, "overlap"))?.value ?? USUAL_OVERLAP;
+  return { overlap, revokeOld: field(body, "revokeOld") === "yes" };
 }

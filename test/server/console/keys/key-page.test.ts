@@ -399,12 +399,14 @@ describe("rotating a key by its page", () => {
     expect((await pages.send("GET", `/keys/${id}`)).body.versions).toHaveLength(2);
   });
 
-  test("says why there can be no further version yet", async () => {
+  test("says why there can be no further version yet, and keeps the overlap that was chosen", async () => {
     const { id } = await makeKey();
     for (let i = 0; i < 4; i++) await pages.send("POST", `/keys/${id}/versions`);
-    const { status, text } = await pages.post(`/keys/${id}/rotate`, await openForm(`/keys/${id}/rotate`));
+    const form = { ...(await openForm(`/keys/${id}/rotate`)), overlap: "1h" };
+    const { status, text } = await pages.post(`/keys/${id}/rotate`, form);
     expect(status).toBe(409);
     expect(text).toContain("Nothing was changed");
+    expect(formIn(text)).toEqual(form);
   });
 });
 
