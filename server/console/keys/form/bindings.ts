@@ -9,8 +9,8 @@ import type { Choices } from "./key-form.ts";
 const OFFERED = 200;
 
 /**
- * Lists the libraries and gateways that keys of these teams can be bound to. Each title names the team, unless there is
- * exactly one team.
+ * Lists the libraries and gateways that keys of these teams can be bound to. Each title names the teams that have one of
+ * that name, unless there is exactly one team.
  *
  * @param teamIds undefined for all teams
  * @param namespace namespace of the key, empty for none. In a namespace, a reference without one means that namespace,
@@ -22,12 +22,14 @@ export async function bindingsFor(db: Db, teamIds: readonly string[] | undefined
     listObjects(db, "gateway", { teamIds, limit: OFFERED + 1 }),
   ]);
   const isNameable = (object: StoredObject) => namespace === "" || object.namespace !== "";
-  const isOfOne = teamIds?.length === 1;
-  const refOf = (object: StoredObject) => {
-    const value = refName(object);
-    return { value, title: isOfOne ? value : `${value} (${object.team})` };
+  const titleOf = (value: string, namesakes: readonly StoredObject[]) =>
+    teamIds?.length === 1 ? value : `${value} (${[...new Set(namesakes.map(({ team }) => team))].join(", ")})`;
+  const offer = (objects: readonly StoredObject[]) => {
+    const byRef = Map.groupBy(objects.slice(0, OFFERED).filter(isNameable), refName);
+    const offered = [...byRef].map(([value, namesakes]) => ({ value, title: titleOf(value, namesakes) }));
+    return { offered, isMore: objects.length > OFFERED };
   };
-  return { libraries: offer(libraries, refOf, isNameable), gateways: offer(gateways, refOf, isNameable) };
+  return { libraries: offer(libraries), gateways: offer(gateways) };
 }
 
 /** Returns how a form names the references of a key in a namespace: by the value that the form offers for them. */
@@ -47,17 +49,11 @@ export function refNamesFor(namespace: string, { libraries, gateways }: Bindings
 export async function teamsFor(db: Db, teamIds: readonly string[] | undefined): Promise<Choices> {
   const teams = await listObjects(db, "team", { teamIds, limit: OFFERED + 1 });
   const isOnly = (name: string) => teams.filter((team) => team.name === name).length === 1;
-  return offer(
-    teams.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-    ({ id, name, cluster }) =>
+  const offered = teams
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .slice(0, OFFERED)
+    .map(({ id, name, cluster }) =>
       isOnly(name) ? { value: name, title: name } : { value: id, title: `${name} (${cluster})` },
-  );
-}
-
-function offer(
-  objects: readonly StoredObject[],
-  show: (object: StoredObject) => Choices["offered"][number],
-  isOffered: (object: StoredObject) => boolean = () => true,
-): Choices {
-  return { offered: objects.slice(0, OFFERED).filter(isOffered).map(show), isMore: objects.length > OFFERED };
+    );
+  return { offered, isMore: teams.length > OFFERED };
 }

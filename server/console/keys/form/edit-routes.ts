@@ -51,7 +51,7 @@ export function keyEditRoutes(app: FastifyInstance, management: Management): voi
     async (request, reply) => {
       const { key } = await seeKey(management, request);
       requireMadeByHand(key);
-      const fields = { ...readKeyFields(request.body, key.spec), name: key.name, team: key.team };
+      const fields = { ...readKeyFields(request.body, key.spec), name: key.name, team: key.teamId };
       const etag = field(request.body, "etag");
       const context = await changeContextOf(management, request, {});
       const spec = specOfFields(fields, key.spec);

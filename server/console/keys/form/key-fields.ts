@@ -51,7 +51,7 @@ export function readKeyFields(sent: FormBody, stored: Partial<ApiManagedKeySpec>
     preset: field(body, "preset"),
     scopes: choices(body, "scopes"),
     libraryAccess: field(body, "libraryAccess") === "Restricted" ? "Restricted" : "All",
-    libraries: [...choices(body, "libraries"), ...wordsIn(field(body, "otherLibraries"))],
+    libraries: [...new Set([...choices(body, "libraries"), ...wordsIn(field(body, "otherLibraries"))])],
     defaultLibrary: field(body, "defaultLibrary"),
     gateway: field(body, "gateway"),
     lifetime: readLifetime(body),
