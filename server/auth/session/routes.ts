@@ -200,20 +200,21 @@ function showFailure({ log }: SignInDeps, error: unknown, request: FastifyReques
 }
 
 function signedInOf(issuer: string, claims: Awaited<ReturnType<IssuerClient["redeem"]>>): SignedIn | undefined {
-  const names = memberNamesOf(claims);
-  if (names === undefined) return undefined;
-  const { subject, groups } = names;
-  const name = [claims.name, claims.preferred_username, claims.email].find((text) => typeof text === "string");
+  const member = memberNamesOf(claims);
+  if (member === undefined) return undefined;
+  const { subject, groups } = member;
+  const claimed = [claims.name, claims.preferred_username, claims.email, subject];
+  const names = claimed.map((text) => (typeof text === "string" ? shownName(text) : ""));
   return {
     person: { issuer, subject, groups },
     sid: typeof claims.sid === "string" && SID.test(claims.sid) ? claims.sid : null,
-    displayName: shownName(typeof name === "string" ? name : subject),
+    displayName: names.find((name) => name !== "") ?? "",
   };
 }
 
 /** Returns a name as a page may show it and a database takes it, whatever an issuer says. */
 function shownName(text: string): string {
-  return Array.from(text.toWellFormed().replace(/\p{C}/gu, "")).slice(0, MAX_NAME).join("");
+  return Array.from(text.toWellFormed().replace(/\p{C}/gu, "")).slice(0, MAX_NAME).join("").trim();
 }
 
 type Reached = Pick<ServerConfig, "publicUrl">;

@@ -10,6 +10,6 @@ export function eventList(events: readonly KeyEvent[], now: number): Html {
     const { why, actorName } = detail;
     return html`<li><span>${withMoments(eventText(kind, detail), now)}</span>${
       typeof why === "string" && html`<span>“${why}”</span>`
-    }<span class="muted small">${typeof actorName === "string" ? actorName : actor} · ${moment(rfc3339Millis(at), now)}</span></li>`;
+    }<span class="muted small">${typeof actorName === "string" && actorName !== "" ? actorName : actor} · ${moment(rfc3339Millis(at), now)}</span></li>`;
   })}</ul>`;
 }

@@ -8,6 +8,8 @@ import type { TestBrowser } from "./browser.ts";
 
 export const CLIENT_SECRET = "a-secret-of-the-console's-client";
 const CLIENT_ID = "console";
+/** Somebody for whom the provider has an empty name. */
+export const NAMELESS = "nameless";
 const GROUPS = { ann: ["leads"], root: ["platform"] } as const;
 
 /** A real OpenID Connect provider on loopback, whose one client is the console of the server that it is opened for. */
@@ -50,7 +52,10 @@ export async function startProvider() {
         features: { backchannelLogout: { enabled: true } },
         findAccount: (_context, accountId) => ({
           accountId,
-          claims: async () => ({ sub: accountId, name: `Name of ${accountId}`, groups: groups.get(accountId) ?? [] }),
+          claims: async () => ({
+            ...{ sub: accountId, groups: groups.get(accountId) ?? [] },
+            name: accountId === NAMELESS ? " " : `Name of ${accountId}`,
+          }),
         }),
         async loadExistingGrant({
           oidc: {

@@ -14,7 +14,7 @@ import { openMigrated } from "../../../env/database/engines.ts";
 import { type Harness, startHarness } from "../../harness.ts";
 import { sendRaw } from "../../raw-http.ts";
 import { type BrowserPage, openBrowser, type TestBrowser } from "./browser.ts";
-import { CLIENT_SECRET, startProvider, type TestProvider } from "./provider.ts";
+import { CLIENT_SECRET, NAMELESS, startProvider, type TestProvider } from "./provider.ts";
 import { signIn } from "./sign-in.ts";
 
 let store: Store;
@@ -102,6 +102,11 @@ describe("Signing in", () => {
         url: "/dashboard/keys?q=a%20b",
       });
     }
+  });
+
+  test("as somebody for whom the issuer has an empty name names them by their subject", async () => {
+    const page = await first.logIn(browser, await chooseIssuer(first), NAMELESS);
+    expect(JSON.parse(page.text).name).toBe(NAMELESS);
   });
 
   test("as a member of an admin group is the installation's own", async () => {

@@ -12,7 +12,7 @@ import { addTokenCounts } from "../../../../store/keys/uses/token-counts.ts";
 import { recordUsage } from "../../../../store/keys/uses/usage.ts";
 import { until } from "../../../env/until.ts";
 import { makeTeam, reserveKey, run, unique } from "../../../store/fixtures.ts";
-import { type Pages, startPages } from "../pages.ts";
+import { ISSUER, type Pages, startPages } from "../pages.ts";
 
 let pages: Pages;
 let declared: { id: string; name: string };
@@ -84,6 +84,16 @@ describe("a key's page", () => {
     expect(text).toContain("Version 2 came into use");
     expect(text.match(/<rect class="span/g)).toHaveLength(2);
     expect(text).not.toContain(secret);
+  });
+
+  test("names in its history who has changed it, also where their issuer has given an empty name", async () => {
+    const members = [{ role: "member", subject: "nina" }];
+    await pages.send("POST", "/teams", { name: "nameless", spec: { members } });
+    const key = { name: "reader", team: "nameless", spec: { preset: "MCPReadOnly" } };
+    const { id } = (await pages.send("POST", "/keys", key)).body;
+    const nina = await pages.as("nina", "");
+    expect((await nina.post(`/keys/${id}/state`, { state: "Suspended" })).status).toBe(303);
+    expect((await nina.get(`/keys/${id}`)).text).toContain(`${ISSUER}#nina`);
   });
 
   test("shows a declared key as it is declared, and when its interval asks for the next version", async () => {
