@@ -1,28 +1,30 @@
-/** Introspection of a key (RFC 7662), for services that know scopes alone. It counts nothing. */
+/** Introspection of a key (RFC 7662), for services that know scopes alone. It charges nothing. */
 import type { IncomingMessage } from "node:http";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { unusableBecause } from "../../domain/access/key-state.ts";
 import { scopesIn } from "../../domain/access/scopes.ts";
 import { type DecisionDeps, findPresented } from "../auth/decide.ts";
+import type { UsageRecorder } from "../usage/usage-recorder.ts";
 import { singleHeader } from "./asked-request.ts";
 import { narrowerThan, unheldLimit } from "./unheld.ts";
 
 /** Bytes of the largest form that is read. */
 const MAX_FORM = 16 * 1024;
 const INACTIVE = { active: false };
+const UNKNOWN_CALLER = { ip: undefined, headers: {} };
 
 /** Answer to an introspection: a status, and a document in JSON. */
 export type Introspection = { readonly status: number; readonly document: object };
 
 /**
- * Returns what a key may do. A key that has ended is as inactive as an unknown one, and so is a key whose rights `scope`
+ * Returns what a key may do, and notes that an active one is used: its caller is with the service. A key that has ended is as inactive as an unknown one, and so is a key whose rights `scope`
  * does not express, or whose limits count requests.
  *
  * @param isUnmetered true if limits do not matter
  * @param now milliseconds since the epoch
  */
 export function introspect(
-  deps: Pick<DecisionDeps, "index" | "metrics" | "config">,
+  deps: Pick<DecisionDeps, "index" | "metrics" | "config"> & { readonly usage: Pick<UsageRecorder, "record"> },
   token: string,
   isUnmetered: boolean,
   now: number,
@@ -32,6 +34,7 @@ export function introspect(
   const scopes = scopesIn(key.scopes);
   if (narrowerThan(scopes, key) !== undefined || hasNetworks(key)) return INACTIVE;
   if (!isUnmetered && (unheldLimit(key, true) !== undefined || hasRate(key))) return INACTIVE;
+  deps.usage.record(key, now, UNKNOWN_CALLER);
   return {
     active: true,
     scope: scopes.join(" "),

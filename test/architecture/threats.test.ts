@@ -245,6 +245,7 @@ describe("docs/security/threats.md", () => {
       "b435",
       "b438",
       "b432",
+      "b436",
     ];
     const faults = [
       "c82",
