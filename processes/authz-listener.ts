@@ -4,7 +4,7 @@ import { createGrpcServer } from "../server/authz/grpc-server.ts";
 import { createVerifierServer } from "../server/authz/verifier-server.ts";
 import type { AuthzConfig } from "../server/context/config.ts";
 import type { ServerDeps } from "../server/product/deps.ts";
-import { type Listener, listenerPort, listenerUrl } from "./public-listener.ts";
+import { type Listener, leaveIdleOpen, listenerPort, listenerUrl } from "./public-listener.ts";
 
 /**
  * Makes the listener for external authorization by HTTP of one thread; undefined if the configuration has none.
@@ -15,7 +15,13 @@ export async function createAuthzListener(deps: ServerDeps): Promise<Listener | 
   const { authz } = deps.config;
   if (authz === null || authz.port === null) return undefined;
   const { server, end } = await createVerifierServer(deps, authz);
-  return listenerOf(server, authz, { stop: () => {}, end });
+  const stop = () => {
+    leaveIdleOpen(server);
+    server.prependListener("request", (_question, response) => {
+      response.shouldKeepAlive = false;
+    });
+  };
+  return listenerOf(server, authz, { stop, end });
 }
 
 /** Makes the listener for external authorization by gRPC, as {@link createAuthzListener} does for HTTP. */
@@ -32,7 +38,7 @@ export async function createGrpcListener(deps: ServerDeps): Promise<Listener | u
 /**
  * Returns how a server of a verifier listens, where, and how it ends.
  *
- * @param stop has open connections take no more questions
+ * @param stop has open connections take at most the questions that are on their way
  * @param end ends the reading of its files
  */
 function listenerOf(
@@ -58,8 +64,8 @@ function listenerOf(
     async drain(graceMs) {
       if (server.listening) {
         const closed = Promise.withResolvers<void>();
-        server.close(() => closed.resolve());
         stop();
+        server.close(() => closed.resolve());
         await pause(graceMs, closed.promise);
         for (const socket of sockets) socket.destroy();
         await closed.promise;

@@ -1,3 +1,4 @@
+import type { Server as HttpServer } from "node:http";
 import type { Server } from "node:net";
 import { pause } from "../runtime/deadline.ts";
 import { buildApp, type Mount } from "../server/app.ts";
@@ -53,22 +54,26 @@ export async function createPublicListener(
     port: () => listenerPort(app.server),
     async drain(graceMs) {
       const { server } = app;
-      const closeIdle = server.closeIdleConnections.bind(server);
-      // Node and the framework call this as they stop listening.
-      server.closeIdleConnections = ignore;
-      server.keepAliveTimeout = LAST_CALL_MS;
+      leaveIdleOpen(server);
       const closed = app.close();
       const ended = Promise.withResolvers<void>();
       closed.then(ended.resolve, ended.resolve);
-      const lastCall = setTimeout(closeIdle, LAST_CALL_MS);
       await pause(graceMs, ended.promise);
-      clearTimeout(lastCall);
       streams.cutAll("stopping");
       await pause(LAST_WORDS_MS, ended.promise);
       server.closeAllConnections();
       await Promise.all([closed, endRenewals?.()]);
     },
   };
+}
+
+/** Has a server that is about to be closed leave its idle connections open for a last call. */
+export function leaveIdleOpen(server: HttpServer): void {
+  const closeIdle = server.closeIdleConnections.bind(server);
+  // Node and the framework call this as they stop listening.
+  server.closeIdleConnections = ignore;
+  server.keepAliveTimeout = LAST_CALL_MS;
+  setTimeout(closeIdle, LAST_CALL_MS).unref();
 }
 
 /** Returns the URL at which a server is called on its own machine, without a trailing slash. */

@@ -246,6 +246,7 @@ describe("docs/security/threats.md", () => {
       "b438",
       "b432",
       "b436",
+      "b437",
     ];
     const faults = [
       "c82",
