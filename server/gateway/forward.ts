@@ -7,6 +7,7 @@ import { NOT_DONE } from "../../domain/usage/token-reservation.ts";
 import { CUT_PROBLEMS, reserveBodyBytes } from "../calls/open-call.ts";
 import { BodyPieces } from "../http/bodies/body-pieces.ts";
 import { BodyCopies, LARGE_BODY } from "../http/bodies/received-body.ts";
+import { reusedRoom } from "../http/bodies/reused-room.ts";
 import { Problem, problem } from "../http/problems/problem.ts";
 import { requestIdOf } from "../http/request-id.ts";
 import type { UpstreamTrace } from "../telemetry/request-trace.ts";
@@ -80,6 +81,8 @@ class Exchange implements AttemptListener {
   #whole:
     | (Pick<AnswerReading, "push"> & { readonly pieces: BodyPieces; readonly take: (body: Buffer) => void })
     | undefined;
+  /** Makes room for an answer that is read whole, one page after the other; undefined before the first. */
+  #makeRoom: ReturnType<typeof reusedRoom> | undefined;
   /** True once the answer was read: the next one passes as it comes. */
   #wasRead = false;
   /** Timer of a retry; undefined while none is waited for. */
@@ -412,8 +415,10 @@ class Exchange implements AttemptListener {
   }
 
   #keepPiece(pieces: BodyPieces, chunk: Buffer): void {
-    const refusal = reserveBodyBytes(this.#call.openCall, chunk.length);
-    if (pieces.size + chunk.length > MOST_READ) this.#breakOff(UNREADABLE);
+    const size = pieces.size + chunk.length;
+    this.#makeRoom ??= reusedRoom((bytes) => reserveBodyBytes(this.#call.openCall, bytes));
+    const refusal = this.#makeRoom(size);
+    if (size > MOST_READ) this.#breakOff(UNREADABLE);
     else if (refusal !== undefined) this.#breakOff(refusal);
     else pieces.add(chunk);
   }

@@ -1,6 +1,7 @@
 import type { UpstreamRecord } from "../../../domain/access/key-record.ts";
 import type { AnswerUsage } from "../../../domain/usage/tokens.ts";
 import { BodyPieces } from "../../http/bodies/body-pieces.ts";
+import { reusedRoom } from "../../http/bodies/reused-room.ts";
 import type { Problem } from "../../http/problems/problem.ts";
 import { needleOf } from "../headers/credential-mask.ts";
 import { withoutCredential } from "../tokens/answer-tap.ts";
@@ -13,13 +14,13 @@ type Reserve = (bytes: number) => Problem | undefined;
 /** Descriptions of Gemini's batches without the results in them, which may be tens of megabytes. */
 class Rest {
   readonly #pieces = new BodyPieces();
-  readonly #reserve: Reserve;
+  readonly #makeRoom: ReturnType<typeof reusedRoom>;
   readonly results: InlinedResults;
   #refusal: Problem | undefined;
 
   /** @param counts true if the results are read for what they have used */
-  constructor(reserve: Reserve, counts: boolean) {
-    this.#reserve = reserve;
+  constructor(makeRoom: ReturnType<typeof reusedRoom>, counts: boolean) {
+    this.#makeRoom = makeRoom;
     this.results = new InlinedResults((bytes) => this.#keep(bytes), counts);
   }
 
@@ -35,7 +36,8 @@ class Rest {
 
   #keep(bytes: Buffer): void {
     if (this.#refusal !== undefined || bytes.length === 0) return;
-    this.#refusal = this.#pieces.size + bytes.length > MOST_READ ? UNREADABLE : this.#reserve(bytes.length);
+    const size = this.#pieces.size + bytes.length;
+    this.#refusal = size > MOST_READ ? UNREADABLE : this.#makeRoom(size);
     // A copy, else a few bytes would hold all of the piece.
     if (this.#refusal === undefined) this.#pieces.add(Buffer.from(bytes));
   }
@@ -43,7 +45,8 @@ class Rest {
 
 /** Has a reading take descriptions of batches without the results in them: what was used is counted elsewhere. */
 export function withoutResults(reading: AnswerReading, reserve: Reserve): AnswerReading {
-  let rest = new Rest(reserve, false);
+  const makeRoom = reusedRoom(reserve);
+  let rest = new Rest(makeRoom, false);
   return {
     push(piece) {
       const refusal = rest.push(piece);
@@ -51,7 +54,7 @@ export function withoutResults(reading: AnswerReading, reserve: Reserve): Answer
     },
     take(upstream, _body, headers, status) {
       const body = rest.whole();
-      rest = new Rest(reserve, false);
+      rest = new Rest(makeRoom, false);
       return reading.take(upstream, body, headers, status);
     },
   };
@@ -81,7 +84,7 @@ type ChargedBatchDeps = {
  */
 export function chargedBatch(deps: ChargedBatchDeps): AnswerReading {
   const { query, reserve, takeTurn, recordYields, charge, count } = deps;
-  const rest = new Rest(reserve, true);
+  const rest = new Rest(reusedRoom(reserve), true);
   let held: BodyPieces | undefined = new BodyPieces();
   let endTurn: () => void = () => {};
 

@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { GATEWAY_OPERATIONS, type ServedOperation } from "../../../domain/access/gateway-operations.ts";
 import { BodyPieces } from "../../http/bodies/body-pieces.ts";
 import { BodyFault } from "../../http/bodies/json-scanner.ts";
+import { reusedRoom } from "../../http/bodies/reused-room.ts";
 import { inSlices } from "../../http/bodies/slices.ts";
 import { listed } from "../../http/listed.ts";
 import { type Problem, problem } from "../../http/problems/problem.ts";
@@ -79,8 +80,7 @@ export class BatchLines {
   readonly #references = new Map<string, KeptReference>();
   readonly #models = new Set<string | undefined>();
   #line = new BodyPieces();
-  /** Bytes that there is room for. */
-  #room = 0;
+  readonly #makeRoom: ReturnType<typeof reusedRoom>;
   #bytes = 0;
   #number = 1;
   #requests = 0;
@@ -89,6 +89,7 @@ export class BatchLines {
 
   constructor(deps: LinesDeps) {
     this.#deps = deps;
+    this.#makeRoom = reusedRoom(deps.reserve);
   }
 
   /** Takes the next piece; resolves once the next may come, or to the problem to answer. */
@@ -136,8 +137,7 @@ export class BatchLines {
       this.#refusal = this.#refused(`It is longer than ${LONGEST_LINE >> 20} MiB.`);
       return;
     }
-    this.#refusal = this.#deps.reserve(Math.max(0, length - this.#room));
-    this.#room = Math.max(this.#room, length);
+    this.#refusal = this.#makeRoom(length);
     this.#line.add(part);
   }
 

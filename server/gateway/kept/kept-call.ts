@@ -101,7 +101,7 @@ export async function openKeptCall(deps: KeptDeps, asked: AskedCall): Promise<Ke
     new OwnedList(
       {
         findOwn: (upstream, ids) => objects.findOwn(listed, upstream, ids),
-        ...{ show, recordYields },
+        ...{ show, recordYields, reserve: asked.reserve },
         ...sealing(deps.keyring, `${call.operation} ${teamId}`),
       },
       listFormat(dialect, listed),

@@ -17,6 +17,8 @@ type ListDeps = {
   readonly show: (object: JsonObject, id: string | undefined) => JsonObject;
   /** Records the owners of what objects say that they have made; returns the problem to answer if that fails. */
   readonly recordYields: (upstream: UpstreamRecord, objects: readonly JsonObject[]) => Promise<Problem | undefined>;
+  /** Makes room for so many bytes more; returns the problem to answer if there is none. */
+  readonly reserve: (bytes: number) => Problem | undefined;
   /** Seals a position for a client, who is not to see what an upstream's cursor says of others' objects. */
   readonly seal: (position: string) => string;
   /** Opens a sealed position; undefined if it is none of this list's. */
@@ -101,6 +103,8 @@ export class OwnedList implements AnswerReading {
     if (own.length === room) return this.#end(answer, next, false);
     if (this.#pages < MOST_PAGES) {
       this.#cursor = next;
+      const full = this.#deps.reserve(JSON.stringify(shown).length);
+      if (full !== undefined) return full;
       return { query: this.query };
     }
     return this.#own.length === 0 ? TOO_FAR : this.#end(answer, next, false);

@@ -29,7 +29,7 @@ function teamOf(teamId: string, fields: Parameters<Harness["addGateway"]>[0] = {
 
 beforeAll(async () => {
   upstream = await startFilesUpstream();
-  harness = await startGateway({ owners });
+  harness = await startGateway({ owners, calls: { kept: 16 << 20 } });
 });
 beforeEach(() => {
   upstream.received.length = 0;
@@ -466,6 +466,25 @@ test("b377: a page with more files than were asked for is refused", async () => 
   upstream.answerWith((response) => response.end(JSON.stringify({ data, has_more: true })));
   expect((await ask(a, "GET", "files")).status).toBe(502);
   expect([upstream.received.length, database.questions - questions]).toEqual([1, 0]);
+});
+
+/** A list of a hundred pages with a file of 256 KiB each: all of them are larger than a server's memory for bodies here. */
+function listOf(id: string): void {
+  let pages = 0;
+  const data = [{ id, filename: "x".repeat(256 << 10) }];
+  upstream.answerWith((response) => response.end(JSON.stringify({ object: "list", data, has_more: ++pages < 100 })));
+}
+
+test("b377: a list that goes through all of an upstream's pages holds one of them at a time", async () => {
+  listOf("file_other");
+  const answer = await ask(a, "GET", "files");
+  expect([answer.status, upstream.received.length]).toEqual([200, 100]);
+});
+
+test("b377: a list is refused if the files that it shows are more than the server has memory for", async () => {
+  const own = await upload(a);
+  listOf(own);
+  expect((await ask(a, "GET", "files")).status).toBe(503);
 });
 
 test("b377: a key that is revoked while a list is gone through ends it before the next page", async () => {

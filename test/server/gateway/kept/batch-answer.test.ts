@@ -84,3 +84,17 @@ test("b414: what is held of a description, and what is left of it without its re
   expect(await whole.take(UPSTREAM, NO_BODY, {}, 200)).not.toBeInstanceOf(Problem);
   expect(read).toMatchObject({ response: { inlinedResponses: {} } });
 });
+
+test("b414: a list of batches takes memory for the largest of its pages, of which it holds one at a time", async () => {
+  let taken = 0;
+  const reading = withoutResults({ take: async (_, body) => ({ body }) }, (bytes) => {
+    taken += bytes;
+    return undefined;
+  });
+  const page = Buffer.from(JSON.stringify(batchOf("m")));
+  await reading.push?.(page);
+  await reading.take(UPSTREAM, NO_BODY, {}, 200);
+  const ofOne = taken;
+  await reading.push?.(page);
+  expect([taken > 0, taken]).toEqual([true, ofOne]);
+});
