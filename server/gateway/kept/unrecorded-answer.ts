@@ -77,22 +77,17 @@ export class UnrecordedAnswer {
   #record(made: readonly KeptReference[]): void {
     this.#recording++;
     const goOn = (): void => {
+      this.#knowsObject = true;
       this.#recording--;
       if (this.#isDropped || this.#recording > 0) return;
       const flows = this.#passOn();
       if (!this.#isEnded) this.#deps.onReleased(flows);
     };
-    this.#deps.record(made).then(
-      () => {
-        this.#knowsObject = true;
-        goOn();
-      },
-      (error: unknown) => {
-        if (this.#isDropped) return;
-        this.#deps.onFailure(error);
-        goOn();
-      },
-    );
+    this.#deps.record(made).then(goOn, (error: unknown) => {
+      if (this.#isDropped) return;
+      this.#deps.onFailure(error);
+      goOn();
+    });
   }
 
   /** Sends what need not wait; returns false while the client is slower than the upstream. */

@@ -3,7 +3,7 @@ import { AnswerIds } from "../../../../server/gateway/kept/answer-ids.ts";
 import { UnrecordedAnswer } from "../../../../server/gateway/kept/unrecorded-answer.ts";
 
 /** An answer whose records the test ends by hand; `sent` is what its client has been sent. */
-function answer({ isFull = false } = {}) {
+function answer({ isFull = false, goesOn = false } = {}) {
   const sent: string[] = [];
   const records: PromiseWithResolvers<void>[] = [];
   const held = new UnrecordedAnswer({
@@ -22,7 +22,7 @@ function answer({ isFull = false } = {}) {
     onEnd: () => sent.push("end"),
     onFailure: () => {
       sent.push("failure");
-      if (!held.hasBegun) held.drop();
+      if (!goesOn && !held.hasBegun) held.drop();
     },
   });
   const push = (text: string) => held.push(Buffer.from(text));
@@ -78,6 +78,14 @@ test("b373: an answer whose owner cannot be recorded is not begun; one that has 
   begun.push('{"id":"i1"}');
   await begun.settle(1, false);
   expect(begun.sent.slice(3)).toEqual(["failure", '{"id":"i1"}', "flows: true"]);
+});
+
+test("an answer that goes on though its object has no owner is passed piece by piece from then on", async () => {
+  const { sent, push, settle } = answer({ goesOn: true });
+  push('{"id":"r1"');
+  await settle(0, false);
+  push(',"store":false');
+  expect(sent).toEqual(["failure", "head", '{"id":"r1"', "flows: true", ',"store":false']);
 });
 
 test("an answer that names nothing is sent once it is long, or at its end", () => {
