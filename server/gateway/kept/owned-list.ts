@@ -7,8 +7,11 @@ import { type AnswerReading, answerObject, type JsonObject, type ReadAnswer, UNR
 /** Maximum number of an upstream's pages in a call. */
 const MOST_PAGES = 100;
 
-/** Place where a client's list goes on: a page of the upstream's, and the object of it that was the last one shown. */
-type Position = { readonly token: string | null; readonly behind: string | null };
+/**
+ * Place where a client's list goes on: a page of the upstream's, and the object of it that is the next to be shown. The
+ * object before may have been deleted by then.
+ */
+type Position = { readonly token: string | null; readonly from: string | null };
 
 type ListDeps = {
   /** Returns those of the ids that are the team's at an upstream; undefined if the database does not say. */
@@ -37,8 +40,8 @@ export class OwnedList implements AnswerReading {
   /** Objects behind which the client's own query begins: each is to be the team's. */
   readonly named: readonly string[];
   #cursor: Cursor | undefined;
-  /** Object of the next page behind which it begins; undefined for its beginning. */
-  #behind: string | undefined;
+  /** Object at which the next page begins; undefined for its first. */
+  #from: string | undefined;
   #own: JsonObject[] = [];
   #pages = 0;
 
@@ -65,9 +68,9 @@ export class OwnedList implements AnswerReading {
   #begin(position: string | undefined): void {
     if (position === undefined) throw NO_PAGE;
     // Only #seal can have written it.
-    const { token, behind }: Position = JSON.parse(position);
+    const { token, from }: Position = JSON.parse(position);
     this.#cursor = token === null ? undefined : { token };
-    this.#behind = behind ?? undefined;
+    this.#from = from ?? undefined;
   }
 
   /** Query by which the upstream is asked for the next page. */
@@ -88,9 +91,10 @@ export class OwnedList implements AnswerReading {
     const ids = objects.flatMap((object) => this.#format.idOf(object) ?? []);
     const owned = await this.#deps.findOwn(upstream, ids);
     if (!("has" in owned)) return owned;
-    const begin = objects.findIndex((object) => this.#format.idOf(object) === this.#behind) + 1;
-    const own = objects.slice(this.#behind === undefined ? 0 : begin).filter((object) => this.#isOf(owned, object));
-    this.#behind = undefined;
+    const begin =
+      this.#from === undefined ? 0 : objects.findIndex((object) => this.#format.idOf(object) === this.#from);
+    const own = objects.slice(Math.max(0, begin)).filter((object) => this.#isOf(owned, object));
+    this.#from = undefined;
     this.#pages++;
     const room = this.#limit - this.#own.length;
     const shown = own.slice(0, room);
@@ -98,16 +102,17 @@ export class OwnedList implements AnswerReading {
     if (refusal !== undefined) return refusal;
     this.#own.push(...shown);
     const next = this.#format.nextOf(answer, ids.at(-1));
-    if (own.length > room) return this.#end(answer, this.#cursor, true);
-    if (next === undefined) return this.#end(answer, undefined, false);
-    if (own.length === room) return this.#end(answer, next, false);
+    const [left] = own.slice(room);
+    if (left !== undefined) return this.#end(answer, this.#cursor, left);
+    if (next === undefined) return this.#end(answer, undefined);
+    if (own.length === room) return this.#end(answer, next);
     if (this.#pages < MOST_PAGES) {
       this.#cursor = next;
       const full = this.#deps.reserve(JSON.stringify(shown).length);
       if (full !== undefined) return full;
       return { query: this.query };
     }
-    return this.#own.length === 0 ? TOO_FAR : this.#end(answer, next, false);
+    return this.#own.length === 0 ? TOO_FAR : this.#end(answer, next);
   }
 
   get #shown(): JsonObject[] {
@@ -121,18 +126,18 @@ export class OwnedList implements AnswerReading {
 
   /**
    * @param at where the upstream's list goes on; undefined at its beginning or its end
-   * @param isWithin true if it goes on in the page that `at` leads to, behind the last object
+   * @param left object at which it goes on in the page that `at` leads to; undefined for the page's first
    */
-  #end(answer: JsonObject, at: Cursor | undefined, isWithin: boolean): ReadAnswer {
+  #end(answer: JsonObject, at: Cursor | undefined, left?: JsonObject): ReadAnswer {
     const last = this.#own.at(-1);
     const behind = last === undefined ? undefined : this.#format.idOf(last);
     let next: Cursor | undefined;
-    if (at !== undefined || isWithin) {
+    if (at !== undefined || left !== undefined) {
       if (!this.#format.namesPages(answer)) next = behind === undefined ? undefined : { after: behind };
       else {
         const position: Position = {
           token: at !== undefined && "token" in at ? at.token : null,
-          behind: isWithin ? (behind ?? null) : null,
+          from: (left && this.#format.idOf(left)) ?? null,
         };
         next = { token: this.#deps.seal(JSON.stringify(position)) };
       }

@@ -263,6 +263,22 @@ test("b377: a list of Gemini's shows the team's own files alone, with sealed pag
   expect(await (await ask(b, "GET", "v1beta/files")).json()).toEqual({});
 });
 
+test("a client that deletes files as it goes through a list of Gemini's is shown each of the others once", async () => {
+  const own = [await upload(a), await upload(a), await upload(a), await upload(a)].map(({ name }) => name);
+  const page = async (token: string) => {
+    const answer = await ask(a, "GET", `v1beta/files?pageSize=2${token}`);
+    const { files: shown, nextPageToken } = (await answer.json()) as {
+      files: { name: string }[];
+      nextPageToken?: string;
+    };
+    return { names: shown.map(({ name }) => name), nextPageToken };
+  };
+  const first = await page("");
+  await ask(a, "DELETE", `v1beta/${own[1]}`);
+  const next = await page(`&pageToken=${first.nextPageToken}`);
+  expect([...first.names, ...next.names]).toEqual(own);
+});
+
 test("the owner of a file is known a day longer than Gemini keeps it", async () => {
   kept.clear();
   await upload(a);
