@@ -1,10 +1,13 @@
-import type { AdvicePoint, AdvisedSpec, KeyUse, Peak } from "./key-use.ts";
+import { counted } from "../../counted.ts";
+import { type AdvicePoint, type AdvisedSpec, type KeyUse, type Peak, requestsWithin } from "./key-use.ts";
 
 /** Factor between the advised rate and the average of the busiest five minutes. */
 const RATE_MARGIN = 2;
 const MINUTES = 5;
 /** Number of intervals that a rush may lie in: the busiest interval then has only half of it. */
 const INTERVALS = 2;
+/** Part of a key's calls of models that have a counted answer, at least, where a limit of tokens is advised. */
+const ANSWERED_PART = 0.9;
 /** Highest values that a PlatformKey may declare. */
 const MAX_REQUESTS = 1_000_000;
 const MAX_TOKENS = 100_000_000;
@@ -43,11 +46,20 @@ function requestLimit(peak: Peak, known: Limits | undefined): Advised {
   };
 }
 
-function tokenLimit({ peakTokens, answersWithoutTokens }: KeyUse, known: Limits | undefined): Advised {
+function tokenLimit(use: KeyUse, known: Limits | undefined): Advised {
+  const { peakTokens, answers, answersWithoutTokens } = use;
   const most = atOnceOf(peakTokens);
   if (most === 0) return { limits: {}, why: "" };
   if (answersWithoutTokens > 0) {
     return { limits: {}, why: `No limit is advised: of ${answersWithoutTokens} answers not all tokens are known.` };
+  }
+  const calls = requestsWithin(use, ["gateway:generate", "gateway:embed"]);
+  const answered = answers.reduce((sum, one) => sum + one.calls, 0);
+  if (answered < ANSWERED_PART * calls) {
+    return {
+      limits: {},
+      why: `No limit is advised: of ${counted(calls, "call")} ${counted(answered, "answer")} were counted, and a proxy's call, whose answer is not seen, would be refused.`,
+    };
   }
   if (most > MAX_TOKENS) return { limits: {}, why: "That is beyond what a limit can say." };
   if ((known?.tokensPerMinute ?? Number.POSITIVE_INFINITY) <= most)

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { adviseLimits } from "../../../../domain/usage/advice/advise-limits.ts";
 import type { KeyUse, Peak } from "../../../../domain/usage/advice/key-use.ts";
-import { useOf } from "./uses.ts";
+import { answers, useOf } from "./uses.ts";
 
 const peak = (fiveMinutes: number, recentHour = fiveMinutes, hour = recentHour): Peak => ({
   fiveMinutes,
@@ -44,6 +44,16 @@ test("no limit of tokens is advised where not all tokens are known", () => {
   const { change, why } = advised({ peakRequests: peak(5), peakTokens: peak(100), answersWithoutTokens: 2 });
   expect(change).toEqual({ rateLimit: { requestsPerMinute: 2, burst: 10 } });
   expect(why).toContain("of 2 answers not all tokens are known");
+});
+
+test("a limit of tokens is advised where nine calls of models in ten have a counted answer, and not where fewer have", () => {
+  const of = (calls: number) => {
+    const use = { answers: [answers({ calls })], peakTokens: peak(100) };
+    return adviseLimits(useOf(use, { "gateway:generate": 600, "gateway:embed": 400 }));
+  };
+  expect(of(900).change).toMatchObject({ rateLimit: { tokensPerMinute: 100 } });
+  expect(of(899).change.rateLimit).not.toHaveProperty("tokensPerMinute");
+  expect(of(899).why).toContain("of 1,000 calls 899 answers were counted");
 });
 
 test("what is beyond the bounds of a PlatformKey is not advised", () => {
