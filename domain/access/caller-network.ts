@@ -7,10 +7,16 @@ export type CallerNetwork = { readonly network: string; readonly lastSeenOn: str
 /** Maximum number of networks recorded for a key, the latest ones: a key with as many may have had more. */
 export const MAX_CALLER_NETWORKS = 16;
 
-/** Returns the network that is recorded for an address: a /24 of IPv4, a /56 of IPv6. Undefined if it is no address. */
-export function callerNetwork(ip: string | undefined): string | undefined {
-  const address = parseAddress(ip ?? "");
-  if (address === undefined) return undefined;
+/** Recorded in place of a network for a caller whose address is not known: every list refuses it. */
+export const UNKNOWN_NETWORK = "unknown";
+
+/** Recorded in place of a network for a service that asks about a key by introspection: every list refuses it. */
+export const INTROSPECTION = "introspection";
+
+/** Returns what is recorded for an address: a /24 of IPv4, a /56 of IPv6, or what is in place of a network. */
+export function callerNetwork(ip: string): string {
+  const address = parseAddress(ip);
+  if (address === undefined) return ip === INTROSPECTION ? INTROSPECTION : UNKNOWN_NETWORK;
   const [first = 0, second = 0, third = 0, fourth = 0] = address;
   if (address.length === 2) return `${addressText([first, second & 0xff00])}/24`;
   return `${addressText([first, second, third, fourth & 0xff00, 0, 0, 0, 0])}/56`;

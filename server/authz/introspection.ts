@@ -1,5 +1,6 @@
 /** Introspection of a key (RFC 7662), for services that know scopes alone. It charges nothing. */
 import type { IncomingMessage } from "node:http";
+import { INTROSPECTION } from "../../domain/access/caller-network.ts";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { unusableBecause } from "../../domain/access/key-state.ts";
 import { scopesIn } from "../../domain/access/scopes.ts";
@@ -11,7 +12,7 @@ import { narrowerThan, unheldLimit } from "./unheld.ts";
 /** Bytes of the largest form that is read. */
 const MAX_FORM = 16 * 1024;
 const INACTIVE = { active: false };
-const UNKNOWN_CALLER = { ip: undefined, headers: {} };
+const SERVICE = { ip: INTROSPECTION, headers: {} };
 
 /** Answer to an introspection: a status, and a document in JSON. */
 export type Introspection = { readonly status: number; readonly document: object };
@@ -34,7 +35,7 @@ export function introspect(
   const scopes = scopesIn(key.scopes);
   if (narrowerThan(scopes, key) !== undefined || hasNetworks(key)) return INACTIVE;
   if (!isUnmetered && (unheldLimit(key, true) !== undefined || hasRate(key))) return INACTIVE;
-  deps.usage.record(key, now, UNKNOWN_CALLER);
+  deps.usage.record(key, now, SERVICE);
   return {
     active: true,
     scope: scopes.join(" "),

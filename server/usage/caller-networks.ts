@@ -1,4 +1,4 @@
-import { callerNetwork, MAX_CALLER_NETWORKS } from "../../domain/access/caller-network.ts";
+import { callerNetwork, MAX_CALLER_NETWORKS, UNKNOWN_NETWORK } from "../../domain/access/caller-network.ts";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { NotedNetwork } from "../../store/keys/uses/key-networks.ts";
 import { KeyRow } from "../key-index/key-row.ts";
@@ -22,14 +22,14 @@ export class CallerNetworks {
    *
    * @param at milliseconds since the epoch, by the database's clock
    */
-  note(key: KeyRecord, at: number, { ip }: Pick<Caller, "ip">): void {
+  note(key: KeyRecord, at: number, { ip = UNKNOWN_NETWORK }: Pick<Caller, "ip">): void {
     if (!(key instanceof KeyRow)) return;
     const callers = this.#keys.find(key, at);
     if (callers.last === ip) return;
     callers.last = ip;
     if (callers.networks.length >= MAX_CALLER_NETWORKS) return;
     const network = callerNetwork(ip);
-    if (network === undefined || callers.networks.includes(network)) return;
+    if (callers.networks.includes(network)) return;
     callers.networks.push(network);
     this.#drained.push({ teamId: key.teamId, keyId: key.keyId, network, day: this.#keys.day });
   }

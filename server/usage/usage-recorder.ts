@@ -4,7 +4,7 @@ import type { AnswerUsage } from "../../domain/usage/tokens.ts";
 
 /** Caller of a request, as far as the network says; a Fastify request is one. */
 export type Caller = {
-  /** Undefined if it is not known. */
+  /** Undefined if it is not known; {@link INTROSPECTION} for a service that asks about a key. */
   readonly ip: string | undefined;
   readonly headers: { readonly "user-agent"?: string | undefined };
 };

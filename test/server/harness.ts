@@ -88,7 +88,7 @@ export async function startHarness({
   const metrics = createMetrics();
   const lines: string[] = [];
   const refused: (Omit<RefusalEvent, "client"> & { readonly address: string | undefined })[] = [];
-  const used: { key: KeyRecord; at: number }[] = [];
+  const used: { key: KeyRecord; at: number; ip: string | undefined }[] = [];
   const libraries: string[] = [];
   const counted: OperationName[] = [];
   const answered: (CountedAnswer & { readonly keyId: string })[] = [];
@@ -103,7 +103,7 @@ export async function startHarness({
     answers: new AnswerBudget({ ...answerLimits(1), ...answers }),
     recordCapacity: new RecordCapacity(clock.monotonic),
     usage: {
-      record: (key, at) => used.push({ key, at }),
+      record: (key, at, { ip }) => used.push({ key, at, ip }),
       noteLibrary: ({ keyId }, libraryId) => libraries.push(`${keyId} ${libraryId}`),
       countRequest: (_key, operation) => counted.push(operation),
       countAnswer: ({ keyId }, answer) => answered.push({ keyId, ...answer }),

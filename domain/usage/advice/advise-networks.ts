@@ -1,7 +1,7 @@
-import { MAX_CALLER_NETWORKS } from "../../access/caller-network.ts";
+import { MAX_CALLER_NETWORKS, UNKNOWN_NETWORK } from "../../access/caller-network.ts";
 import { isNetworkWithin } from "../../access/source-addresses.ts";
 import { rfc3339 } from "../../rfc3339.ts";
-import type { AdvicePoint, KeyUse } from "./key-use.ts";
+import { type AdvicePoint, type KeyUse, recentNetworks } from "./key-use.ts";
 
 /** Maximum number of networks that a PlatformKey lists. */
 const MAX_LISTED = 32;
@@ -18,13 +18,18 @@ export function adviseNetworks({ spec, networks, networksSince, from }: KeyUse):
       `From where keys are called is known since ${rfc3339(networksSince)} alone, so that nothing is narrowed.`,
     );
   }
-  const since = rfc3339(from).slice(0, 10);
-  const recent = networks.filter(({ lastSeenOn }) => lastSeenOn >= since);
+  const recent = recentNetworks({ networks, from });
   if (recent.length === 0) return point("No caller's network is known.");
   if (networks.length >= MAX_CALLER_NETWORKS) {
     return point(`The key is called from ${MAX_CALLER_NETWORKS} networks or more, of which no more are kept.`);
   }
   const had = spec.allowedCIDRs;
+  const unknown = recent.find(({ network }) => network === UNKNOWN_NETWORK);
+  if (had === undefined && unknown !== undefined) {
+    return point(
+      `Calls came without an address, such as through a proxy that does not say it, last on ${unknown.lastSeenOn}: any list would refuse them, so that nothing is narrowed.`,
+    );
+  }
   // Never a network that the list refuses by now: it may have been excluded for a reason.
   const parts = recent.map(({ network }) => ({
     network,

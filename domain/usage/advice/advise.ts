@@ -1,4 +1,5 @@
 /** Advice on what would have been enough for a key, by its use (docs/decisions/advice.md). Pure: it changes nothing. */
+import { INTROSPECTION } from "../../access/caller-network.ts";
 import { REQUEST_SCOPES } from "../../access/request-scope.ts";
 import { defined } from "../../defined.ts";
 import { DAY_MS } from "../../duration.ts";
@@ -8,7 +9,7 @@ import { adviseLibraries } from "./advise-libraries.ts";
 import { adviseLimits } from "./advise-limits.ts";
 import { adviseNetworks } from "./advise-networks.ts";
 import { adviseScopes } from "./advise-scopes.ts";
-import { type AdvicePoint, type KeyUse, requestsWithin } from "./key-use.ts";
+import { type AdvicePoint, type KeyUse, recentNetworks, requestsWithin } from "./key-use.ts";
 
 /** Days of a key's use that advice looks at. */
 export const ADVICE_DAYS = 30;
@@ -48,9 +49,15 @@ export function advisedSpec(spec: object, { points }: Pick<Advice, "points">): o
   return defined({ ...spec, ...Object.assign({}, ...points.map(({ change }) => change)) });
 }
 
-function lackOf({ madeAt, countedSince, from, to }: KeyUse): string | null {
+function lackOf(use: KeyUse): string | null {
+  const { madeAt, countedSince, from, to } = use;
   const whole = `${Math.round((to - from) / DAY_MS)} days are looked at`;
   if (madeAt > from) return `The key was made at ${rfc3339(madeAt)}, and ${whole}: nothing is narrowed yet.`;
-  if (countedSince <= from) return null;
-  return `Uses are counted completely since ${rfc3339(countedSince)} alone, and ${whole}: nothing is narrowed.`;
+  if (countedSince > from) {
+    return `Uses are counted completely since ${rfc3339(countedSince)} alone, and ${whole}: nothing is narrowed.`;
+  }
+  const asked = recentNetworks(use).find(({ network }) => network === INTROSPECTION);
+  return asked === undefined
+    ? null
+    : `A service asked about it by introspection, last on ${asked.lastSeenOn}, and what it needed there is not counted: nothing is narrowed.`;
 }

@@ -3,6 +3,7 @@ import type { CallerNetwork } from "../../access/caller-network.ts";
 import type { RequestScope } from "../../access/request-scope.ts";
 import type { UsedLibrary } from "../../access/used-library.ts";
 import type { Spec } from "../../kinds/kinds.ts";
+import { rfc3339 } from "../../rfc3339.ts";
 
 /** Spec of a PlatformKey, or as much of it as is known. */
 export type AdvisedSpec = Partial<Spec<"PlatformKey">>;
@@ -61,6 +62,12 @@ export type AdvicePoint = {
   /** Reasons in one or several sentences. Names in them are unchecked, and may be any text. */
   readonly why: string;
 };
+
+/** Returns the networks that the key was called from within the period. */
+export function recentNetworks({ networks, from }: Pick<KeyUse, "networks" | "from">): readonly CallerNetwork[] {
+  const since = rfc3339(from).slice(0, 10);
+  return networks.filter(({ lastSeenOn }) => lastSeenOn >= since);
+}
 
 /** Returns the number of requests that were counted under some scopes. */
 export function requestsWithin({ requests }: Pick<KeyUse, "requests">, scopes: readonly RequestScope[]): number {

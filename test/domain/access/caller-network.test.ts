@@ -12,16 +12,16 @@ test.each([
   ["2001:db8:1:2ff:3::4", "2001:db8:1:200::/56"],
   ["fe80::1%eth0", "fe80::/56"],
   ["::1", "::/56"],
-  ["unknown", undefined],
-  ["", undefined],
-  ["203.0.113.77:8080", undefined],
-  [undefined, undefined],
+  ["", "unknown"],
+  ["203.0.113.77:8080", "unknown"],
+  ["introspection", "introspection"],
 ])("b133: of the caller's address %s the network is kept, and no more: %s", (address, network) => {
   expect(callerNetwork(address)).toBe(network);
 });
 
 const office = { network: "203.0.113.0/24", lastSeenOn: "2026-11-24" };
 const home = { network: "2001:db8:1:200::/56", lastSeenOn: "2026-11-20" };
+const unknown = { network: "unknown", lastSeenOn: "2026-11-20" };
 const anywhere: SourceLists = [null, null];
 
 test.each<[what: string, before: SourceLists, after: SourceLists, refused: object[], doubtful: object[]]>([
@@ -36,6 +36,11 @@ test.each<[what: string, before: SourceLists, after: SourceLists, refused: objec
   ["no caller where a list goes", [["203.0.113.0/24"], ["203.0.113.0/24"]], [null, ["203.0.113.0/24"]], [], []],
 ])("other lists refuse %s", (_what, before, after, refused, doubtful) => {
   expect(narrowedCallers([office, home], before, after)).toEqual({ refused, doubtful });
+});
+
+test("any list refuses callers without an address", () => {
+  const { refused } = narrowedCallers([office, unknown], anywhere, [null, ["0.0.0.0/0", "::/0"]]);
+  expect(refused).toEqual([unknown]);
 });
 
 test.each<[before: SourceLists, after: SourceLists, isNarrower: boolean]>([

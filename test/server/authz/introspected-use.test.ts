@@ -14,10 +14,10 @@ test.each(["/introspect", "/introspect/unmetered"])(
       body: new URLSearchParams({ token: old }).toString(),
     });
     const { keyId } = verifier.recordOf(old);
-    const used = verifier.used.map(({ key }) => ({ keyId: key.keyId, version: key.version }));
+    const used = verifier.used.map(({ key, ip }) => ({ keyId: key.keyId, version: key.version, ip }));
     await verifier.close();
     expect(JSON.parse(answer.body)).toMatchObject({ active: true });
-    expect(used).toEqual([{ keyId, version: 1 }]);
+    expect(used).toEqual([{ keyId, version: 1, ip: "introspection" }]);
     expect(verifier.counted).toEqual([]);
   },
 );

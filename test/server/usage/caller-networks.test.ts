@@ -34,12 +34,20 @@ test("a network that a key is called from is noted once a day, whichever address
   expect(networks.drain()).toEqual([noted("key_a", "192.0.2.0/24", "2026-11-15")]);
 });
 
-test("b133: of a key that is called from everywhere 16 networks a day are noted, and addresses that are none are not", () => {
+test("b133: of a key that is called from everywhere 16 networks a day are noted, and all that is no address as one", () => {
   const key = indexed(new KeyIndex(), "key_a");
   const networks = new CallerNetworks();
   for (const ip of ["unknown", "", "not an address"]) networks.note(key, NOW, { ip });
   for (let place = 0; place < 1_000; place++) networks.note(key, NOW, { ip: `10.${place >> 8}.${place & 255}.1` });
-  expect(networks.drain()).toHaveLength(16);
+  networks.note(key, NOW, { ip: undefined });
+  const noted = networks.drain().map(({ network }) => network);
+  expect([noted.length, noted.indexOf("unknown"), noted.lastIndexOf("unknown")]).toEqual([16, 0, 0]);
+});
+
+test("a caller whose address is not known is noted", () => {
+  const networks = new CallerNetworks();
+  networks.note(indexed(new KeyIndex(), "key_a"), NOW, { ip: undefined });
+  expect(networks.drain()).toMatchObject([{ network: "unknown" }]);
 });
 
 test("the callers of a placeholder key are not noted", () => {

@@ -58,7 +58,11 @@ export const KEY = closedObject(
     lastNetworks: {
       type: "array",
       items: closedObject("CallerNetwork", {
-        network: { ...TEXT, description: "A /24 of IPv4, or a /56 of IPv6." },
+        network: {
+          ...TEXT,
+          description:
+            "A /24 of IPv4 or a /56 of IPv6; `unknown` for calls without an address, `introspection` for a service that asked about the key.",
+        },
         lastSeenOn: { ...TEXT, description: "The last day in UTC, as 2026-11-25." },
       }),
       description: `From where it was called in the last ${NOTES_KEPT_DAYS} days: the last ${MAX_CALLER_NETWORKS} networks, the last first.`,

@@ -5,6 +5,7 @@ import { FROM, useOf } from "./uses.ts";
 
 const office = { network: "203.0.113.0/24", lastSeenOn: "2026-11-24" };
 const home = { network: "2001:db8:1:200::/56", lastSeenOn: "2026-11-20" };
+const unknown = { network: "unknown", lastSeenOn: "2026-11-20" };
 const change = (use: Partial<KeyUse>) => adviseNetworks(useOf(use)).change;
 
 test("the networks that a key was called from are advised, and those of more than 30 days ago are not", () => {
@@ -45,9 +46,15 @@ test("of a declared list what has callers stays, and what is wider becomes the c
   expect(change({ spec: { allowedCIDRs: [office.network] }, networks: [office] })).toEqual({});
 });
 
+test("calls without an address, which a declared list refuses now, keep no list from becoming narrower", () => {
+  const spec = { allowedCIDRs: ["203.0.0.0/16"] };
+  expect(change({ spec, networks: [office, unknown] })).toEqual({ allowedCIDRs: [office.network] });
+});
+
 test.each<[what: string, use: Partial<KeyUse>, why: string]>([
   ["where they are known for a shorter time", { networksSince: FROM + 1 }, "is known since"],
   ["where none is known", { networks: [] }, "No caller's network is known."],
+  ["where calls came without an address", { networks: [office, unknown] }, "any list would refuse them"],
   [
     "where there may be more than are kept",
     { networks: Array.from({ length: 16 }, (_, place) => ({ ...office, network: `10.0.${place}.0/24` })) },

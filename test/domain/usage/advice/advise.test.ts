@@ -6,6 +6,11 @@ import { answers, FROM, TO, useOf } from "./uses.ts";
 test.each<[what: string, use: Partial<KeyUse>, why: string]>([
   ["is younger than what is looked at", { madeAt: FROM + 1 }, "The key was made at 2026-10-26T00:00:00Z, and 30 days"],
   ["is of an installation that has counted for less", { countedSince: FROM + 1 }, "Uses are counted completely since"],
+  [
+    "services ask about by introspection",
+    { networks: [{ network: "introspection", lastSeenOn: "2026-11-20" }] },
+    "A service asked about it by introspection, last on 2026-11-20",
+  ],
 ])("nothing is narrowed of a key that %s, and it says so", (_what, use, why) => {
   const advice = advise(useOf({ spec: { preset: "MCPReadWrite" }, ...use }, { "memory:read": 1 }));
   expect(advice.points).toEqual([]);
