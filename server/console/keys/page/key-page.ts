@@ -36,6 +36,7 @@ import {
   bindingsOf,
   declarationOf,
   endOfVersion,
+  isMadeByHand,
   LEAKED_BADGE,
   mayCallModels,
   SAID_OF_KEYS,
@@ -122,7 +123,7 @@ const TABS: Readonly<Record<KeyTab, (page: KeyPage) => Html>> = {
   access: (page) =>
     html`<section class="panel" aria-labelledby="access"><h2 id="access">Access</h2>${access(page)}</section>
 ${page.advice && advicePanel(page.advice, page.now)}`,
-  yaml: (page) => (page.key.declaredIn === null ? ownManifest(page.key) : managed(page)),
+  yaml: (page) => (page.key.declaredIn === null ? ownManifest(page) : managed(page)),
 };
 
 function overview(page: KeyPage): Html {
@@ -297,10 +298,13 @@ ${notShown(declaration)}
 }
 
 /** Shows the PlatformKey that a key made by hand would be. */
-function ownManifest({ id, name, spec, state }: KeyJson): Html {
+function ownManifest({ key, mayChange }: KeyPage): Html {
+  const { id, name, spec, state } = key;
   return html`<section class="panel" aria-labelledby="managed"><h2 id="managed">As YAML</h2>
 <p>No manifest declares this key. As a PlatformKey it would be this, in a namespace of its team.${
     state !== "revoked" &&
+    mayChange &&
+    isMadeByHand(key) &&
     html` <a href="/dashboard/keys/${id}/manifest">Export as manifest</a> has what takes the key over.`
   }</p>
 <pre id="manifest" tabindex="0" aria-label="The key as YAML">${shownManifest({ name }, spec)}</pre>

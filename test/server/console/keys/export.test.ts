@@ -148,7 +148,10 @@ describe("Export as manifest", () => {
       [403, 403],
       [404, 404],
     ]);
-    expect((await (await pages.as("viewer")).get(`/keys/${id}`)).text).not.toContain("Export as manifest");
+    const viewer = await pages.as("viewer");
+    for (const tab of ["", "?tab=yaml"]) {
+      expect((await viewer.get(`/keys/${id}${tab}`)).text).not.toContain("Export as manifest");
+    }
   });
 
   test("is refused of a declared key, of a revoked one, and of a team without a namespace of a cluster", async () => {
