@@ -240,13 +240,13 @@ describe("docs/security/threats.md", () => {
       "b429",
       "b430",
       "b431",
+      "b432",
       "b433",
       "b434",
       "b435",
-      "b438",
-      "b432",
       "b436",
       "b437",
+      "b438",
     ];
     const faults = [
       "c82",

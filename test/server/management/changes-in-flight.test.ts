@@ -19,7 +19,7 @@ const GATEWAY = (name: string) => ({
 describeOnPostgres("A change that waits for a lock while its author loses the right to it", (store) => {
   let harness: Harness;
   let ann: Browser;
-  /** Somebody who opened another's one-time link first. */
+  /** A person who opened another's one-time link first. */
   let thief: Browser;
   let team: { readonly id: string; readonly name: string };
 

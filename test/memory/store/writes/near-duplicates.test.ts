@@ -1,8 +1,7 @@
 import { sql } from "kysely";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import type { Reach } from "../../../../domain/access/reach.ts";
-import type { AtomDraft } from "../../../../memory/store/rows/atom.ts";
-import { correctAtom, insertAtom } from "../../../../memory/store/writes/atom-writes.ts";
+import { type AtomDraft, correctAtom, insertAtom } from "../../../../memory/store/writes/atom-writes.ts";
 import { findNearDuplicates } from "../../../../memory/store/writes/near-duplicates.ts";
 import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { atomEntriesRead } from "../../../env/database/rows-read.ts";

@@ -8,7 +8,7 @@ import type { TestBrowser } from "./browser.ts";
 
 export const CLIENT_SECRET = "a-secret-of-the-console's-client";
 const CLIENT_ID = "console";
-/** Somebody for whom the provider has an empty name. */
+/** A person for whom the provider has an empty name. */
 export const NAMELESS = "nameless";
 const GROUPS = { ann: ["leads"], root: ["platform"] } as const;
 

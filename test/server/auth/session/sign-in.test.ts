@@ -104,7 +104,7 @@ describe("Signing in", () => {
     }
   });
 
-  test("as somebody for whom the issuer has an empty name names them by their subject", async () => {
+  test("of a person for whom the issuer has an empty name names them by their subject", async () => {
     const page = await first.logIn(browser, await chooseIssuer(first), NAMELESS);
     expect(JSON.parse(page.text).name).toBe(NAMELESS);
   });
