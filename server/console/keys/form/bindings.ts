@@ -23,7 +23,7 @@ export async function bindingsFor(db: Db, teamIds: readonly string[] | undefined
   ]);
   const isNameable = (object: StoredObject) => namespace === "" || object.namespace !== "";
   const titleOf = (value: string, namesakes: readonly StoredObject[]) =>
-    teamIds?.length === 1 ? value : `${value} (${[...new Set(namesakes.map(({ team }) => team))].join(", ")})`;
+    teamIds?.length === 1 ? value : `${value} (${[...new Set(namesakes.map(({ team }) => team))].sort().join(", ")})`;
   const offer = (objects: readonly StoredObject[]) => {
     const byRef = Map.groupBy(objects.slice(0, OFFERED).filter(isNameable), refName);
     const offered = [...byRef].map(([value, namesakes]) => ({ value, title: titleOf(value, namesakes) }));

@@ -443,14 +443,15 @@ describeOnPostgres("A revocation of several keys that is under way", (store) => 
     const done = await whileHeld(keys, visitor, async () => {
       expect(await endSession(store().db, visitor.browser.digest)).toBe(true);
     });
+    // The second one waits for its lock meanwhile (threats b428).
     const [first, second, ...rest] = keys.map(({ name }) => name);
-    expect(below(done, "Revoked")).toEqual([first, second]);
+    expect(below(done, "Revoked")).toEqual([first]);
     expect(below(done, "Refused")).toEqual([
-      `${rest[0]}: Your session has ended: sign in again.`,
-      `${rest[1]}: Not tried, since one before it failed: select it again.`,
+      `${second}: Your session has ended: sign in again.`,
+      ...rest.map((name) => `${name}: Not tried, since one before it failed: select it again.`),
     ]);
     const states = await Promise.all(keys.map((key) => stateOf(key, here)));
-    expect(states).toEqual(["revoked", "revoked", "active", "active"]);
+    expect(states).toEqual(["revoked", "active", "active", "active"]);
   });
 
   test("b197: ends no further key once its sender has lost the role that it takes", async () => {
