@@ -2,7 +2,7 @@ import type { Kind, Spec } from "../../../domain/kinds/kinds.ts";
 import { formatPath, type Path } from "../../../domain/manifest/document/diagnostic.ts";
 import { checkName, checkNamespace } from "../../../domain/manifest/document/identity.ts";
 import { checkSpec, type FieldDiagnostic, toFieldDiagnostic } from "../../../domain/manifest/validation/check-spec.ts";
-import { containsKey, redactKeys } from "../../../domain/redact.ts";
+import { containsWholeKey, redactKeys } from "../../../domain/redact.ts";
 import { type Problem, problem } from "../../http/problems/problem.ts";
 
 /**
@@ -43,10 +43,10 @@ export function readGivenObject<K extends Kind>(
 
 const MAX_NAME_LENGTH = 63;
 
-/** Returns the faults of texts that hold what looks like a key, and are not stored so. */
+/** Returns the faults of texts that hold a whole key, and are not stored so. A model may be named `inf_llama-70b`. */
 function pastedKeys(value: unknown, stored: unknown, path: Path): FieldDiagnostic[] {
   if (typeof value === "string") {
-    return value === stored || !containsKey(value) ? [] : [{ path: formatPath(path), message: HOLDS_KEY }];
+    return value === stored || !containsWholeKey(value) ? [] : [{ path: formatPath(path), message: HOLDS_KEY }];
   }
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([name, inner]) =>

@@ -205,6 +205,11 @@ describeNightlyOnEachEngine("a key that the management API makes", (store) => {
     }
   });
 
+  test("is limited to models whose names begin as a key does", async () => {
+    const spec = { preset: "GatewayDefault", allowedModels: ["inf_llama-70b"] };
+    expect((await make({ spec })).body).toMatchObject({ spec });
+  });
+
   test("is suspended also where its name for people holds a key that was stored before", async () => {
     const { id } = (await make()).body;
     const { plaintext: displayName } = ownSecret();

@@ -1,7 +1,8 @@
 import { isPreset, isScope, PRESETS, type Scope } from "../../../../domain/access/scopes.ts";
 import { defined } from "../../../../domain/defined.ts";
 import type { ApiManagedKeySpec } from "../../../../domain/key/declaration/api-managed-key.ts";
-import { choices, type FormBody, field, withoutKeys } from "../../../pages/forms.ts";
+import { containsWholeKey } from "../../../../domain/redact.ts";
+import { choices, type FormBody, field } from "../../../pages/forms.ts";
 import { wordsIn } from "./field-kinds.ts";
 import { type Lifetime, readLifetime } from "./lifetimes.ts";
 import {
@@ -64,7 +65,7 @@ export function readKeyFields(sent: FormBody, stored: Partial<ApiManagedKeySpec>
 export function fieldsWithoutKeys(fields: KeyFields): KeyFields {
   const shown = Object.entries(fields).map(([name, value]) => [
     name,
-    typeof value === "string" ? withoutKeys(value) : value.filter((one) => withoutKeys(one) === one),
+    typeof value === "string" ? (containsWholeKey(value) ? "" : value) : value.filter((one) => !containsWholeKey(one)),
   ]);
   return Object.fromEntries(shown) as KeyFields;
 }
