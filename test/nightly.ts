@@ -31,6 +31,8 @@ const STEPS: readonly Step[] = [
   vitest("test:providers", 2, "--project", "providers"),
   vitest("languages and plugin of Pulumi", 6, "--project", "night", "test/infra"),
   vitest("upgrade of what runs", 4, "--project", "night", "test/faults"),
+  // Most of it is the build of Istio, once.
+  vitest("Istio", 15, "--project", "night", "test/server"),
   vitest("chaos", 25, "--project", "chaos"),
   vitest("limits, budgets and a hostile tenant", 35, "--project", "night", "test/chaos", ALONE),
   { name: "test:postgres15", minutes: 4, command: ["npm", "run", "test:postgres15"] },

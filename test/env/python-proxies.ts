@@ -77,7 +77,8 @@ export async function startProxy(
   };
 }
 
-function listens(port: number): Promise<boolean> {
+/** True if something listens on a port of loopback. */
+export function listens(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");
     socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
