@@ -37,7 +37,8 @@ export function callPrices(all: readonly Prices[], unit?: Unit): CallPrices | un
   const written = isWrittenKnown ? (dearest("output", "reasoning") ?? 0) : undefined;
   const otherwise = (kind: TokenKind): number => {
     if (!KINDS_OF_TOKENS.includes(kind)) return 0;
-    return kind === "output" || kind === "reasoning" ? (dearest("output") ?? input) : input;
+    if (kind !== "output" && kind !== "reasoning") return input;
+    return dearest("output") ?? (byTokens.length === 0 ? 0 : input);
   };
   const of = Object.fromEntries(TOKEN_KINDS.map((kind) => [kind, dearest(kind) ?? otherwise(kind)]));
   return {
