@@ -29,16 +29,28 @@ type Owner = Pick<NearBudget, "key" | "team"> & { readonly budgets: readonly Own
  * budgets that were reported to have reached that are found.
  *
  * @param now milliseconds since the epoch
- * @param limit maximum number of reported budgets that are read
+ * @param limit maximum number of budgets
  */
 export async function nearBudgets(db: Db, now: number, limit: number): Promise<readonly NearBudget[]> {
-  const { rows } = await sql<{ budget: string }>`
-    select distinct budget from budget_notices
-    where percent >= ${NEAR_PERCENT} and (ends_at is null or ends_at > statement_timestamp())
-    order by budget limit ${limit}`.execute(db);
-  const reported = new Set(rows.map(({ budget }) => budget));
-  const owners = await ownersOf(db, [...reported]);
-  const declared = owners.flatMap(({ budgets }) => budgets).filter(({ id }) => reported.has(id));
+  const found: NearBudget[] = [];
+  let after = "";
+  // Most that were reported may be of keys that are revoked, or were raised since.
+  while (found.length < limit) {
+    const { rows } = await sql<{ budget: string }>`
+      select distinct budget from budget_notices
+      where percent >= ${NEAR_PERCENT} and (ends_at is null or ends_at > statement_timestamp()) and budget > ${after}
+      order by budget limit ${limit}`.execute(db);
+    const reported = rows.map(({ budget }) => budget);
+    found.push(...(await nearOf(db, now, reported)));
+    if (rows.length < limit) break;
+    after = reported.at(-1) ?? "";
+  }
+  return found.slice(0, limit);
+}
+
+async function nearOf(db: Db, now: number, reported: readonly string[]): Promise<NearBudget[]> {
+  const owners = await ownersOf(db, reported);
+  const declared = owners.flatMap(({ budgets }) => budgets).filter(({ id }) => reported.includes(id));
   const near = (await readUses(db, declared, now)).filter(({ reached = 0 }) => reached >= NEAR_PERCENT);
   return near.flatMap((use) => {
     const owner = owners.find(({ budgets }) => budgets.includes(use.budget));
