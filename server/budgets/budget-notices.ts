@@ -20,8 +20,8 @@ type BudgetNoticesDeps = {
  */
 export class BudgetNotices {
   readonly #deps: BudgetNoticesDeps;
-  /** Thresholds that are recorded, by budget, period and the budget's size. */
-  readonly #recorded = new Map<string, Threshold>();
+  /** Thresholds that are recorded, and what was used then, by budget, period and the budget's size. */
+  readonly #recorded = new Map<string, { readonly percent: Threshold; readonly used: number }>();
   /** End of the queue of recordings: one after the other, since a thread that begins finds many budgets half used. */
   #recording: Promise<void> = Promise.resolve();
 
@@ -46,8 +46,11 @@ export class BudgetNotices {
     const used = spent + silent;
     const percent = reachedThreshold({ limit: most, used, hasRefused: granted === 0 && rest < wanted });
     const position = `${budget} ${period} ${most}`;
-    if (percent === undefined || percent <= (this.#recorded.get(position) ?? 0)) return;
-    keepNewest(this.#recorded, position, percent, MOST_KNOWN);
+    const before = this.#recorded.get(position);
+    // Less is used where a release has given back what ended servers held: the store has forgotten thresholds with it.
+    const recorded = before === undefined || used < before.used ? 0 : before.percent;
+    if (percent === undefined || percent <= recorded) return;
+    keepNewest(this.#recorded, position, { percent, used }, MOST_KNOWN);
     this.#recording = this.#recording.then(async () => {
       try {
         await this.#deps.record({ budget, period, most, used, percent, endsAt });

@@ -8,8 +8,8 @@ import { SILENT } from "./read-budgets.ts";
 type ReleasedBudget = { readonly budget: OwnedBudget; readonly released: number };
 
 /**
- * Gives back to budgets what ended threads hold of their present period. A thread that was only silent reports what it
- * holds again with its next line.
+ * Gives back to budgets what ended threads hold of their present period, and forgets the thresholds that were reached by
+ * that alone. A thread that was only silent reports what it holds again with its next line.
  *
  * @param now milliseconds since the epoch
  */
@@ -31,6 +31,15 @@ export async function releaseBudgets(
       where line.budget = was.budget and line.period = was.period and line.holder = was.holder
     )
     select budget, sum(held)::float8 as released from left_behind group by budget`.execute(tx);
+  // What is used no more is reported once more when it is.
+  await sql`delete from budget_notices notice
+    using (
+      select budget, period, sum(spent) as used
+      from unnest(${rows.map(({ budget }) => budget)}::text[]) as released (budget) join budget_ledger using (budget)
+      group by budget, period
+    ) left_over
+    where notice.budget = left_over.budget and notice.period = left_over.period and notice.period = any(${periods}::text[])
+      and notice.percent::float8 * notice.most > 100 * left_over.used`.execute(tx);
   return budgets.flatMap((budget) => {
     const { released = 0 } = rows.find((row) => row.budget === budget.id) ?? {};
     return released > 0 ? [{ budget, released }] : [];

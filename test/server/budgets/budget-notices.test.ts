@@ -52,7 +52,17 @@ test("b135: a thread has each threshold recorded once, and the highest of those 
     [100, 1_000],
   ]);
   expect(recorded.at(-1)).toMatchObject({ used: 1_000, budget: BUDGET, period: "2026-11-01" });
-  expect(await note({}, { spent: 900 })).toHaveLength(2);
+  expect(await note({}, { spent: 1_000 })).toHaveLength(2);
+});
+
+test("b135: of a budget that has something back a thread has thresholds recorded anew, of which the store knows some", async () => {
+  const { note } = watched();
+  await note({}, { spent: 400, silent: 600 });
+  expect(await note({}, { spent: 600 })).toEqual([
+    [100, 1_000],
+    [50, 1_000],
+  ]);
+  expect((await note({}, { spent: 1_000 })).at(-1)).toEqual([100, 1_000]);
 });
 
 test("b135: a budget that is raised, and the next period, are reported anew", async () => {
