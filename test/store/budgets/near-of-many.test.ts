@@ -1,4 +1,4 @@
-/** What the page Health shows of budgets, where many that nobody has any more were used up. */
+/** What the page Health shows of budgets, where many of keys that are gone were used up. */
 import { expect, test } from "vitest";
 import { writeLedger } from "../../../store/budgets/budget-ledger.ts";
 import { recordBudgetNotice } from "../../../store/budgets/budget-notices.ts";
