@@ -78,10 +78,11 @@ export class LogOutput implements DestinationStream {
     }
   }
 
-  /** Keeps a line. Returns false if there is no space. */
+  /** Keeps a line, of any size where no other is kept: it would be dropped whenever it is written. Returns false if there is no space. */
   #keep(line: string): boolean {
     const bytes = Buffer.byteLength(line);
-    if (this.#keptBytes + this.#rest.length + bytes > MAX_KEPT) return false;
+    const before = this.#keptBytes + this.#rest.length;
+    if (before > 0 && before + bytes > MAX_KEPT) return false;
     const last = this.#kept.at(-1);
     // Of what is kept, the last text alone may have space: those before it were full.
     if (last !== undefined && Buffer.byteLength(last) + bytes <= MAX_WRITE) this.#kept.push(this.#kept.pop() + line);

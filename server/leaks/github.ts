@@ -72,6 +72,8 @@ export function createGithubVerifier(
     if (!isWithin(FRESH_MS) || !known?.keys.has(keyId)) await refreshOnce();
     if (known === undefined || !isWithin(USABLE_MS)) throw new GithubUnavailableError({ cause: failure });
     const key = known.keys.get(keyId);
+    // A key that is new since is not known while they cannot be fetched.
+    if (key === undefined && failure !== undefined) throw new GithubUnavailableError({ cause: failure });
     return key !== undefined && verify("sha256", body, key, signature);
   };
 }

@@ -1,4 +1,5 @@
 import { type Context, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from "@opentelemetry/api";
+import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { AnswerUsage } from "../../domain/usage/tokens.ts";
 import { traceHeaders } from "./caller-context.ts";
 import { type AskedUpstream, askedAttributes, spanName, usageAttributes } from "./gen-ai.ts";
@@ -12,7 +13,7 @@ type RequestEnd = {
   readonly route: string | undefined;
   /** Operation and key; undefined if no key was let through. */
   readonly access:
-    | { readonly operation: string; readonly key: { readonly keyId: string; readonly teamId: string } }
+    | { readonly operation: string; readonly key: Pick<KeyRecord, "keyId" | "teamId" | "membership"> }
     | undefined;
 };
 
@@ -59,7 +60,8 @@ export class RequestTrace {
     }
     if (access !== undefined) {
       span.setAttribute("keyplane.operation", access.operation);
-      span.setAttribute("keyplane.key.id", access.key.keyId);
+      // A member's token has their name in place of an id, which is not for those who look at traces.
+      if (access.key.membership === undefined) span.setAttribute("keyplane.key.id", access.key.keyId);
       span.setAttribute("keyplane.team.id", access.key.teamId);
     }
     const isWhole = isAnswered && this.#brokenOff === undefined;
