@@ -89,7 +89,7 @@ async function writeNext(
   }
   if (page.next.seq === position.seq) return false;
   await advanceAuditOutput(db, replica, page.next.seq);
-  return page.events.length === EVENTS_AT_ONCE;
+  return page.events.length > 0;
 }
 
 /**

@@ -23,6 +23,8 @@ export class UnknownAuditMarkError extends Error {}
 
 /** Number of events that are read for one page of a few teams' events. */
 const LOOKED_AT = 2_000;
+/** Bytes of details after which a page ends: a change of many routes has a megabyte. */
+const MAX_PAGE_BYTES = 2 << 20;
 
 type Row = {
   readonly seq: number;
@@ -37,7 +39,7 @@ type Row = {
 };
 
 /**
- * Reads the next events. An event comes again if its detail was completed since.
+ * Reads the next events, of a bounded size. An event comes again if its detail was completed since.
  *
  * @param teamIds teams whose events are wanted; undefined for all
  * @throws UnknownAuditMarkError
@@ -50,12 +52,14 @@ export async function readAuditFeed(
 ): Promise<AuditFeedPage> {
   await assertKnown(db, after);
   const { rows } = await sql<Row>`
-    select f.seq, f.mark, e.id, e.at, e.kind, e.actor, e.key_id as "keyId", e.team_id as "teamId", e.detail
-    from (select * from audit_feed where seq > ${after.seq} order by seq
-      limit ${teamIds === undefined ? limit : LOOKED_AT}) f
-    left join audit_events e on e.id = f.event_id
-      and ${teamIds === undefined ? sql`true` : sql`e.team_id = any(${teamIds}::text[])`}
-    order by f.seq`.execute(db);
+    select seq, mark, id, at, kind, actor, "keyId", "teamId", detail from (
+      select f.seq, f.mark, e.id, e.at, e.kind, e.actor, e.key_id as "keyId", e.team_id as "teamId", e.detail,
+        sum(octet_length(e.detail::text)) over (order by f.seq rows between unbounded preceding and 1 preceding) as before
+      from (select * from audit_feed where seq > ${after.seq} order by seq
+        limit ${teamIds === undefined ? limit : LOOKED_AT}) f
+      left join audit_events e on e.id = f.event_id
+        and ${teamIds === undefined ? sql`true` : sql`e.team_id = any(${teamIds}::text[])`}
+    ) page where coalesce(before, 0) < ${MAX_PAGE_BYTES} order by seq`.execute(db);
   const found = rows.filter(({ id }) => id !== null).slice(0, limit);
   // If the page is full, the rows that were read beyond it belong to the next page.
   const last = found.length === limit ? found.at(-1) : rows.at(-1);

@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { startAuditOutput } from "../../processes/audit-output.ts";
 import { LogOutput } from "../../runtime/log-output.ts";
 import { appendAudit } from "../../store/audit/audit.ts";
+import { readAuditFeed } from "../../store/audit/audit-feed.ts";
 import { describeOnEitherEngine } from "../env/database/engines.ts";
 import { until } from "../env/until.ts";
 
@@ -44,5 +45,26 @@ describeOnEitherEngine("the audit log on standard output", (store) => {
         .flatMap((line) => (line === "" ? [] : [JSON.parse(line).audit?.action]));
     await until("all are written", () => written().includes("test.of_another_team"), { timeoutMs: 10_000 });
     expect(written()).toEqual(["test.first", "gateway.changed", "test.of_another_team"]);
+  });
+
+  test("b109: a page of the log is of bounded size, however large its events are", async () => {
+    const { db } = store();
+    const first = await readAuditFeed(db, { seq: 0, mark: null }, 200);
+    const events = Array.from({ length: 12 }, () => ({
+      ...{ at: null, kind: "gateway.changed", teamId: "team-of-a-tenant", detail: LARGE },
+    }));
+    await appendAudit(db, events);
+    for (const teams of [undefined, ["team-of-a-tenant"]]) {
+      let after = first.next;
+      let count = 0;
+      for (;;) {
+        const page = await readAuditFeed(db, after, 200, teams);
+        if (page.next.seq === after.seq) break;
+        expect(JSON.stringify(page.events).length).toBeLessThan(4 << 20);
+        count += page.events.length;
+        after = page.next;
+      }
+      expect(count).toBe(12);
+    }
   });
 });
