@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { Db } from "../database/change.ts";
 import { toMs } from "../database/times.ts";
-import type { StoredAuditEvent } from "./audit-search.ts";
+import { MAX_PAGE_BYTES, type StoredAuditEvent } from "./audit-search.ts";
 
 /** Position of a reader in the feed. */
 export type AuditMark = {
@@ -23,8 +23,6 @@ export class UnknownAuditMarkError extends Error {}
 
 /** Number of events that are read for one page of a few teams' events. */
 const LOOKED_AT = 2_000;
-/** Bytes of details after which a page ends: a change of many routes has a megabyte. */
-const MAX_PAGE_BYTES = 2 << 20;
 
 type Row = {
   readonly seq: number;

@@ -13,6 +13,9 @@ import { isOfTeam } from "../database/rows-of-team.ts";
 import { toMs } from "../database/times.ts";
 import { unansweredStatement } from "../database/unanswered.ts";
 
+/** Bytes of details after which a page ends: a change of many routes has a megabyte. */
+export const MAX_PAGE_BYTES = 2 << 20;
+
 /** Position of an event in the log, the latest first. */
 export type AuditPosition = {
   /** Microseconds since the epoch as decimal digits: the database's precision. */
@@ -60,7 +63,8 @@ export type FoundAudit = Omit<BoundedPage<AuditPosition>, "positions"> & {
 /** Finds a page of the audit log, the latest first. */
 export async function searchAudit(db: Db, search: AuditSearch, bounds: PageBounds = PAGE_BOUNDS): Promise<FoundAudit> {
   const { positions, next, isPartial } = await findPositions(db, search, bounds);
-  return { events: await loadEvents(db, positions), next, isPartial };
+  const { events, until } = await loadEvents(db, positions);
+  return { events, next: until < positions.length ? (positions[until - 1] ?? next) : next, isPartial };
 }
 
 /**
@@ -89,17 +93,26 @@ function isEveryEvent(search: AuditSearch): boolean {
   return termsOf(search).length === 0 && search.about === undefined;
 }
 
-/** Loads events by their positions. Leaves out events that were deleted meanwhile. */
-async function loadEvents(db: Db, positions: readonly AuditPosition[]): Promise<StoredAuditEvent[]> {
-  if (positions.length === 0) return [];
-  const ids = positions.map(({ id }) => id);
-  const rows = await db
-    .selectFrom("audit_events")
-    .select(["id", "at", "kind", "actor", "key_id as keyId", "team_id as teamId", "detail"])
-    .where("id", "in", ids)
-    .execute();
-  const byId = new Map(rows.map(({ at, ...event }) => [event.id, { ...event, at: toMs(at) }]));
-  return ids.flatMap((id) => byId.get(id) ?? []);
+/**
+ * Loads events by their positions, of a bounded size. Leaves out events that were deleted meanwhile.
+ *
+ * @returns the events, and the number of positions up to the last one
+ */
+async function loadEvents(
+  db: Db,
+  positions: readonly AuditPosition[],
+): Promise<{ readonly events: readonly StoredAuditEvent[]; readonly until: number }> {
+  const ids = sql`${positions.map(({ id }) => id)}::bigint[]`;
+  type Row = Omit<StoredAuditEvent, "at"> & { readonly at: Date; readonly nth: number };
+  const { rows } = await sql<Row>`
+    select id, at, kind, actor, "keyId", "teamId", detail, nth from (
+      select id, at, kind, actor, key_id as "keyId", team_id as "teamId", detail, array_position(${ids}, id) as nth,
+        sum(octet_length(detail::text)) over (order by array_position(${ids}, id)
+          rows between unbounded preceding and 1 preceding) as before
+      from audit_events where id = any(${ids})
+    ) event where coalesce(before, 0) < ${MAX_PAGE_BYTES} order by nth`.execute(db);
+  const events = rows.map(({ at, nth: _, ...event }) => ({ ...event, at: toMs(at) }));
+  return { events, until: rows.at(-1)?.nth ?? positions.length };
 }
 
 /**

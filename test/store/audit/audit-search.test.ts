@@ -1,5 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
+import { appendAudit } from "../../../store/audit/audit.ts";
 import { type AuditPosition, type AuditSearch, countAudit, searchAudit } from "../../../store/audit/audit-search.ts";
 import type { Database } from "../../../store/database/schema.ts";
 import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
@@ -128,6 +129,22 @@ describeNightlyOnEachEngine("a search of a long audit log of one team", (opened)
         expect((await rowsRead(db, ["audit_events"], asked)).rows, JSON.stringify(search)).toBe(0);
       }
     }
+  });
+});
+
+describeNightlyOnEachEngine("a search of an audit log of large events", (opened) => {
+  test("b109: ends a page at some megabytes, and goes on behind it", async () => {
+    const { db } = opened();
+    const side = "x".repeat(600_000);
+    const detail = { changed: { routes: { before: side, after: side } } };
+    await appendAudit(
+      db,
+      Array.from({ length: 7 }, () => ({ at: null, kind: "gateway.changed", teamId: "large", detail })),
+    );
+    const search: AuditSearch = { ...EVERY, teamIds: ["large"] };
+    expect(new Set(await everyPage(db, search)).size).toBe(7);
+    const { events } = await searchAudit(db, search);
+    expect(JSON.stringify(events).length).toBeLessThan(4 << 20);
   });
 });
 
