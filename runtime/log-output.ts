@@ -78,7 +78,10 @@ export class LogOutput implements DestinationStream {
     }
   }
 
-  /** Keeps a line, of any size where no other is kept: it would be dropped whenever it is written. Returns false if there is no space. */
+  /**
+   * Keeps a line, of any size where no other is kept: it would be dropped whenever it is written. Returns false if there
+   * is no space.
+   */
   #keep(line: string): boolean {
     const bytes = Buffer.byteLength(line);
     const before = this.#keptBytes + this.#rest.length;

@@ -1,15 +1,10 @@
+import type { KeyPlace } from "./budget.ts";
 import type { BudgetPeriod } from "./period.ts";
 
 /** Owner of a budget, and its unit and period, as its id states them. */
 export type BudgetOwner = { readonly unit: string; readonly period: BudgetPeriod } & (
   | { readonly of: "team"; readonly teamId: string }
-  | {
-      readonly of: "key";
-      readonly teamId: string;
-      readonly cluster: string;
-      readonly namespace: string;
-      readonly name: string;
-    }
+  | ({ readonly of: "key" } & KeyPlace)
   | { readonly of: "policy"; readonly cluster: string; readonly name: string }
 );
 

@@ -25,6 +25,14 @@ export type BudgetSpec = {
 /** Budgets that keys of several teams share. They count under an owner, `CLUSTER/POLICY`, that outlasts the policy. */
 export type SharedBudgets = { readonly owner: string; readonly items: readonly Budget[] };
 
+/** Team and declared name of a key. */
+export type KeyPlace = {
+  readonly teamId: string;
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly name: string;
+};
+
 /** Budgets of a key. They are counted under the owner, which outlasts the key. */
 export type KeyBudgets = { readonly owner: string; readonly items: readonly Budget[] };
 
@@ -87,6 +95,11 @@ export function budgetsOf({ budgets, teamLimits, teamId }: Budgeted): OwnedBudge
     owned("team", teamId, teamLimits.budgets ?? []),
     (teamLimits.shared ?? []).flatMap(budgetsOfPolicy),
   );
+}
+
+/** Returns the owner under which the budgets of a key are counted, as the view `key_records` has it. */
+export function keyOwner(key: KeyPlace): string {
+  return `${key.teamId} ${key.cluster}/${key.namespace}/${key.name}`;
 }
 
 /** Returns the owner under which the shared budgets of a policy are counted. */

@@ -18,8 +18,8 @@ const SERVICE = { ip: INTROSPECTION, headers: {} };
 export type Introspection = { readonly status: number; readonly document: object };
 
 /**
- * Returns what a key may do, and notes that an active one is used: its caller is with the service. A key that has ended is as inactive as an unknown one, and so is a key whose rights `scope`
- * does not express, or whose limits count requests.
+ * Returns what a key may do, and notes that an active one is used: its caller is with the service. A key that has ended
+ * is as inactive as an unknown one, and so is a key whose rights `scope` does not express, or whose limits count requests.
  *
  * @param isUnmetered true if limits do not matter
  * @param now milliseconds since the epoch
