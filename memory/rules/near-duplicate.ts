@@ -20,8 +20,10 @@ const SIGN = "\\p{Sc}\\p{Sm}\\p{So}#%";
 const SIGNS = new RegExp(`[${SIGN}]|!(?==)`, "gu");
 const SIGNS_WITH_SPACE = new RegExp(` ?([${SIGN}!]+) ?`, "gu");
 const BETWEEN = new RegExp(`(?:(?!!=)[^\\p{L}\\p{M}\\p{N}${SIGN}])+`, "gu");
-/** Minus sign before a number, and no hyphen between two numbers. */
-const MINUS = /(?<=^|\s)[-\u2212](?=\p{N})/gu;
+/** Characters before a hyphen that is no minus: those of a word, but in scripts without spaces, or of a range. */
+const BEFORE_HYPHEN = "(?![\\p{Script=Han}\\p{Script=Hiragana}])[\\p{L}\\p{M}\\p{N}-]|\\p{N}[\\p{L}\\p{Sc}%°.)]";
+/** Minus sign before a number or an amount. */
+const MINUS = new RegExp(`(?<!${BEFORE_HYPHEN})[-\\u2013\\u2212](\\p{Sc}?)\\.?(?=\\p{N})`, "gu");
 /** Words of scripts with spaces, in which letters beside a digit are part of a number, as in versions and ids. */
 const RUNS = /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{N}]+/gu;
 const DIGIT = /\p{N}/u;
@@ -47,7 +49,7 @@ export function foldStatement(text: string): string {
     .replace(MARKS, "")
     .normalize("NFC")
     .toLowerCase()
-    .replace(MINUS, "minus")
+    .replace(MINUS, "$1minus")
     .replace(BETWEEN, " ")
     .replace(SIGNS_WITH_SPACE, "$1")
     .trim();

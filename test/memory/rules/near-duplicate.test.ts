@@ -15,6 +15,10 @@ describe("near-duplicates of a statement", () => {
     ["פגישה עם שָׁרָה מחר", "פגישה עם שרה מחר"],
     ["プリンターは三階", "ﾌﾟﾘﾝﾀｰは三階"],
     ["**Anna** is on `call`…", "Anna is on call"],
+    ["The freeze of 2024-01-05 holds for 5-10 days", "The freeze of 2024‑01‑05 holds for 5 – 10 days"],
+    ["Offen 2020–2024, 5.–10. Mai, 5€–10€, 5%-10%", "Offen 2020 - 2024, 5. – 10. Mai, 5€ - 10€, 5% – 10%"],
+    ["- 5 apples in gpt-4 at (0711)-4711", "5 apples in gpt 4 at 0711 4711"],
+    ["会议从5月-10月举行", "会议从5月 – 10月举行"],
   ])("%s is the same statement as %s", (one, other) => {
     expect(nearness(one, other)).toEqual({ similarity: 1, otherNumbers: false });
     expect(sketchOf(one)).toEqual(sketchOf(other));
@@ -48,6 +52,14 @@ describe("near-duplicates of a statement", () => {
     ["Build 1041 failed with exit code 137.", "Build 1042 failed with exit code 137."],
     ["The invoice is over 10,000 euros.", "The invoice is over 9.500,50 euros."],
     ["The cellar has -5 degrees in winter.", "The cellar has 5 degrees in winter."],
+    ["The worker pool has limit=-1 in production", "The worker pool has limit=1 in production"],
+    ["The balance of the account is -$500 at the end", "The balance of the account is $500 at the end"],
+    ["It was cold in the server room (-5 degrees) today", "It was cold in the server room (5 degrees) today"],
+    ["The offset of the cron job is –5 hours", "The offset of the cron job is 5 hours"],
+    ["Billing's setting `-1` means without a bound", "Billing's setting `1` means without a bound"],
+    ["The threshold of the alarm is -.5 volts", "The threshold of the alarm is .5 volts"],
+    ["The bounds of the axis are [5,-1] today", "The bounds of the axis are [5,1] today"],
+    ["机房里的气温是-5度", "机房里的气温是5度"],
     ["Runs with Node v22.19.0 at least.", "Runs with Node v26.1 at least."],
     ["The certificate ends on 2026-11-20.", "The certificate ends on 2027-01-31T12:00:00Z."],
     ["The image is sha256:9f86d081884c7d65.", "The image is sha256:60303ae22b998861."],
