@@ -85,8 +85,9 @@ export type KeptKind =
 export type ReferringMember = Exclude<KeptKind, "item"> | "items";
 
 /**
- * Places in a body, by names of members as they are spelt and `*` for elements. What stands at `opaque` is what a call's
- * own tools have said or what an answer cited: no upstream looks a file up there.
+ * Places in a body, by names of members as they are spelt, `*` for elements and `{}` for members that the caller names.
+ * What stands at `opaque` is what a call's own tools have said, a schema or what an answer cited: no upstream looks a
+ * file up there.
  */
 export type OpaquePlaces = { readonly [member: string]: OpaquePlaces | "opaque" };
 
@@ -222,27 +223,40 @@ const FILE_MEMBERS = {
   ...CACHE_MEMBERS,
 };
 const FILES_OF_PROMPTS: KeptObjects = { mentioned: { members: FILE_MEMBERS, but: { metadata: "opaque" } } };
-const SCHEMA_OF_TOOLS = { "*": { parameters: "opaque", function: { parameters: "opaque" } } } as const;
-const CITED_ITEMS = {
-  "*": { content: { "*": { annotations: "opaque" } }, results: "opaque", outputs: "opaque" },
-} as const;
+const SCHEMAS_OF_TOOL: OpaquePlaces = { parameters: "opaque", output_schema: "opaque", input_schema: "opaque" };
+const SCHEMAS_OF_TOOLS: OpaquePlaces = {
+  "*": { ...SCHEMAS_OF_TOOL, function: SCHEMAS_OF_TOOL, tools: { "*": SCHEMAS_OF_TOOL } },
+};
+const CITED_ITEMS: OpaquePlaces = {
+  "*": {
+    ...{ content: { "*": { annotations: "opaque" } }, results: "opaque", outputs: "opaque" },
+    ...{ arguments: "opaque", tools: SCHEMAS_OF_TOOLS },
+  },
+};
 const FILES_OF_CHAT: KeptObjects = {
   mentioned: {
     members: FILE_MEMBERS,
     but: {
-      ...{ metadata: "opaque", tools: SCHEMA_OF_TOOLS, messages: { "*": { annotations: "opaque" } } },
+      ...{ metadata: "opaque", tools: SCHEMAS_OF_TOOLS, functions: SCHEMAS_OF_TOOLS },
+      messages: { "*": { annotations: "opaque" } },
       response_format: { json_schema: { schema: "opaque" } },
     },
   },
 };
 const FILES_OF_RESPONSES: KeptObjects["mentioned"] = {
   members: FILE_MEMBERS,
-  but: { metadata: "opaque", tools: SCHEMA_OF_TOOLS, input: CITED_ITEMS, text: { format: { schema: "opaque" } } },
+  but: {
+    ...{ metadata: "opaque", tools: SCHEMAS_OF_TOOLS, input: CITED_ITEMS, text: { format: { schema: "opaque" } } },
+    // A variable's value may be a part of an input, and its name is none of a part's members.
+    prompt: { variables: { "{}": {} } },
+  },
 };
 const FILES_OF_ITEMS: KeptObjects["mentioned"] = {
   members: FILE_MEMBERS,
   but: { metadata: "opaque", items: CITED_ITEMS },
 };
+const DEFINED_TOOL: OpaquePlaces = { input_schema: "opaque", input_examples: "opaque" };
+const ADDED_TOOL: OpaquePlaces = { tool: { definition: DEFINED_TOOL } };
 /**
  * Files in an input of Anthropic's format. The result of code of Anthropic's lists what it made; that of a fetch is a
  * document, which may name a file.
@@ -251,16 +265,40 @@ const FILES_OF_MESSAGES: KeptObjects = {
   mentioned: {
     members: FILE_MEMBERS,
     but: {
-      messages: { "*": { content: { "*": { input: "opaque", content: { content: { "*": "opaque" } } } } } },
-      tools: { "*": { input_schema: "opaque" } },
+      messages: {
+        "*": {
+          content: {
+            "*": {
+              ...{ input: "opaque", content: { content: { "*": "opaque" } }, tools: { "*": DEFINED_TOOL } },
+              ...{ ...ADDED_TOOL, tool_changes: { "*": ADDED_TOOL } },
+            },
+          },
+        },
+      },
+      tools: { "*": DEFINED_TOOL },
       ...{ output_format: { schema: "opaque" }, output_config: { format: { schema: "opaque" } } },
     },
   },
 };
-/** Files in an input of Gemini's format; what a function was given and has answered names none. */
+/**
+ * Files in an input of Gemini's format; what a function was given and has answered, and a schema, name none. A tool of
+ * Google's own may process a file that its call names.
+ */
 const CALLED = { args: "opaque" } as const;
 const ANSWERED = { response: "opaque" } as const;
-const CALLED_FUNCTIONS: OpaquePlaces = {
+const SCHEMAS_OF_FUNCTIONS: OpaquePlaces = {
+  "*": {
+    ...{ parameters: "opaque", parametersJsonSchema: "opaque", parameters_json_schema: "opaque" },
+    ...{ response: "opaque", responseJsonSchema: "opaque", response_json_schema: "opaque" },
+  },
+};
+const SCHEMAS_OF_ANSWER: OpaquePlaces = {
+  ...{ responseSchema: "opaque", response_schema: "opaque" },
+  ...{ responseJsonSchema: "opaque", response_json_schema: "opaque" },
+};
+const OPAQUE_IN_CONTENTS: OpaquePlaces = {
+  tools: { "*": { functionDeclarations: SCHEMAS_OF_FUNCTIONS, function_declarations: SCHEMAS_OF_FUNCTIONS } },
+  ...{ generationConfig: SCHEMAS_OF_ANSWER, generation_config: SCHEMAS_OF_ANSWER },
   contents: {
     "*": {
       parts: {
@@ -273,12 +311,12 @@ const CALLED_FUNCTIONS: OpaquePlaces = {
   },
 };
 const FILES_OF_CONTENTS: KeptObjects = {
-  mentioned: { members: { fileUri: "file", ...CACHE_MEMBERS }, but: CALLED_FUNCTIONS },
+  mentioned: { members: { fileUri: "file", ...CACHE_MEMBERS }, but: OPAQUE_IN_CONTENTS },
 };
 /** Files in a cached content, which may not be named as another is. */
 const FILES_OF_CACHE: KeptObjects = {
   referring: { name: "cache" },
-  mentioned: { members: { fileUri: "file", ...CACHE_MEMBERS }, but: CALLED_FUNCTIONS },
+  mentioned: { members: { fileUri: "file", ...CACHE_MEMBERS }, but: OPAQUE_IN_CONTENTS },
 };
 /** Files in the requests of a batch of Anthropic's. */
 const FILES_OF_BATCH: KeptObjects = {
@@ -307,7 +345,7 @@ const FILE_OF_BATCH: KeptObjects = {
 };
 /** Files in the requests of a batch of Gemini's; the one in which they stand is found at its one place. */
 const REQUESTS_OF_GEMINI: OpaquePlaces = {
-  requests: { requests: { "*": { metadata: "opaque", request: CALLED_FUNCTIONS } } },
+  requests: { requests: { "*": { metadata: "opaque", request: OPAQUE_IN_CONTENTS } } },
 };
 const FILES_OF_GEMINI_BATCH: KeptObjects = {
   referring: {},

@@ -201,12 +201,14 @@ export class ReferenceScan implements JsonVisitor<Context> {
 
   member(object: Context, start: number, end: number): Context | undefined {
     if (end - start > MAX_MEMBER_NAME) throw new BodyFault(`A member's name is longer than ${MAX_MEMBER_NAME} bytes.`);
+    const within = known(object.place);
+    const named = placeAt(within, "{}");
+    if (named !== undefined) return this.#elsewhere(named);
     const name = foldedNameAt(this.#body, start, end);
     const mention = this.#mentioned.get(name);
     if (mention !== undefined) return mention;
     if (object.of === "id") return name === "id" ? object : undefined;
     if (object.of === "mention" && (name === "id" || (name === "name" && object.kind === "cache"))) return object;
-    const within = known(object.place);
     const place = placeAt(within, this.#nameAt(within, start, end));
     // Whether an item has such a member tells if it is whole.
     if (place === "opaque" && object.of !== "item") return undefined;

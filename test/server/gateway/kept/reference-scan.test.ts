@@ -1,5 +1,9 @@
 import { expect, test } from "vitest";
-import { GATEWAY_OPERATIONS, type KeptObjects } from "../../../../domain/access/gateway-operations.ts";
+import {
+  GATEWAY_OPERATIONS,
+  type KeptObjects,
+  type ServedOperation,
+} from "../../../../domain/access/gateway-operations.ts";
 import { ReferenceScan } from "../../../../server/gateway/kept/reference-scan.ts";
 import { BodyFault } from "../../../../server/http/bodies/json-scanner.ts";
 
@@ -112,12 +116,63 @@ test.each<readonly [string | object, readonly string[]]>([
     ["file f1", "file f2", "file f3"],
   ],
   [{ prompt: { variables: { metadata: { file_id: "f1" } } } }, ["file f1"]],
+  [{ prompt: { variables: { file_id: { type: "input_file", file_id: "f1" } } } }, ["file f1"]],
+  [
+    { prompt: { Variables: { file_id: "f1" }, variables: [{ file_id: "f2" }], file_id: "f3" } },
+    ["file f1", "file f2", "file f3"],
+  ],
+  [
+    { tools: [{ type: "namespace", tools: [{ file_ids: ["f1"], Parameters: { file_id: "f2" } }] }] },
+    ["file f1", "file f2"],
+  ],
+  [{ input: [{ type: "additional_tools", tools: [{ vector_store_ids: ["s1"] }] }] }, ["store s1"]],
   [{ providerOptions: [{ input: { file_id: "f1" } }] }, ["file f1"]],
   [{ file_id: [null, "", 1, true, { x: 1 }] }, []],
   ['{"a":{"file_id":"f1","file_id":"f2"}}', ["file f1", "file f2"]],
   ['{"a":{"file_id\\u0000x":"f1"}}', ["file f1"]],
 ])("b375: %j names the files %j, wherever they stand", (body, ids) => {
   expect(namedIn(body).toSorted()).toEqual([...ids]);
+});
+
+const CALLED_FILE = { file_id: "r7", fileUri: "r7" };
+const EXAMPLES = { examples: [CALLED_FILE] };
+
+test.each<readonly [ServedOperation, object]>([
+  ["gateway.messages", { tools: [{ input_schema: EXAMPLES, input_examples: [CALLED_FILE] }] }],
+  ["gateway.messages", { messages: [{ content: [{ tool: { definition: { input_examples: [CALLED_FILE] } } }] }] }],
+  [
+    "gateway.messages",
+    { messages: [{ content: [{ type: "mcp_tool_listing", tools: [{ input_schema: EXAMPLES }] }] }] },
+  ],
+  [
+    "gateway.chat_completions",
+    { functions: [{ parameters: EXAMPLES }], tools: [{ function: { parameters: EXAMPLES } }] },
+  ],
+  ["gateway.responses", { tools: [{ type: "namespace", tools: [{ parameters: EXAMPLES, output_schema: EXAMPLES }] }] }],
+  ["gateway.responses", { input: [{ type: "tool_search_output", tools: [{ parameters: EXAMPLES }] }] }],
+  ["gateway.responses", { input: [{ type: "mcp_list_tools", tools: [{ input_schema: EXAMPLES }] }] }],
+  ["gateway.responses", { input: [{ type: "tool_search_call", arguments: CALLED_FILE }] }],
+  ["gateway.responses", { prompt: { id: "pmpt_1", variables: { file_id: "r7" } } }],
+  ["gateway.generate_content", { tools: [{ functionDeclarations: [{ parameters: EXAMPLES, response: EXAMPLES }] }] }],
+  ["gateway.generate_content", { tools: [{ function_declarations: [{ parameters_json_schema: EXAMPLES }] }] }],
+  ["gateway.generate_content", { generationConfig: { responseSchema: EXAMPLES, responseJsonSchema: EXAMPLES } }],
+])("a call of %s whose schemas, tools and variables have a file's id as data names no file: %j", (operation, body) => {
+  expect(scan(body, GATEWAY_OPERATIONS[operation].kept).references).toEqual([]);
+});
+
+test.each<readonly [ServedOperation, object, string]>([
+  ["gateway.messages", { messages: [{ content: [{ source: { file_id: "f1" }, tool: { file_id: "f2" } }] }] }, "f1 f2"],
+  ["gateway.messages", { tools: [{ Input_Examples: [{ file_id: "f1" }], file_ids: ["f2"] }] }, "f1 f2"],
+  [
+    "gateway.chat_completions",
+    { functions: [{ file_id: "f1" }], messages: [{ parameters: { file_id: "f2" } }] },
+    "f1 f2",
+  ],
+  ["gateway.generate_content", { contents: [{ parts: [{ toolCall: { args: { fileUri: "f1" } } }] }] }, "f1"],
+  ["gateway.generate_content", { tools: [{ parameters: { fileUri: "f1" } }], response: { fileUri: "f2" } }, "f1 f2"],
+])("b375: a call of %s names a file beside its schemas: %j", (operation, body, ids) => {
+  const { references } = scan(body, GATEWAY_OPERATIONS[operation].kept);
+  expect(references.map(({ id }) => id).join(" ")).toBe(ids);
 });
 
 test("b374: items without ids take no memory while a body is read", () => {
