@@ -1,6 +1,6 @@
 import { API_VERSION, KINDS } from "../../kinds/kinds.ts";
 import { isRecord, type ManifestIdentity } from "./identity.ts";
-import { suggest } from "./suggestion.ts";
+import { nearSpelling, suggest } from "./suggestion.ts";
 
 const [GROUP = ""] = API_VERSION.split("/");
 /** Path of a kustomization. It needs neither apiVersion nor kind, and kustomize writes neither. */
@@ -22,7 +22,8 @@ export function otherKind(value: unknown, file: string): string | undefined {
   // Its items are checked one by one.
   if (kind === "List" && apiVersion === "v1") return undefined;
   const group = apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "";
+  // Other groups have a Secret or a Model of their own.
   const ours: readonly ManifestIdentity["kind"][] = group === "" ? [...KINDS, "Secret"] : KINDS;
-  const isMeantAsOurs = suggest(group, [GROUP]) !== undefined || suggest(kind, ours) !== undefined || kind === "Secret";
+  const isMeantAsOurs = suggest(group, [GROUP]) !== undefined || nearSpelling(kind, ours) !== undefined;
   return isMeantAsOurs ? undefined : kind;
 }

@@ -5,18 +5,25 @@ const MAX_LENGTH = 64;
 const MIN_BEGINNING = 4;
 
 /**
- * Returns the candidate that was most likely meant by a misspelt word: in another case, or an edit or two away, or the
- * only candidate that begins with the word. Undefined if none is near.
+ * Returns the candidate that was most likely meant by a misspelt word: one of a near spelling, or the only candidate
+ * that begins with the word. Undefined if none is near.
  */
 export function suggest(word: string, candidates: readonly string[]): string | undefined {
+  const near = nearSpelling(word, candidates);
+  if (near !== undefined || word.length < MIN_BEGINNING) return near;
+  const [longer, ...others] = candidates.filter((each) => each.toLowerCase().startsWith(word.toLowerCase()));
+  return others.length === 0 ? longer : undefined;
+}
+
+/** Returns the candidate that a word is in another case, or an edit or two away. Undefined if none is near. */
+export function nearSpelling(word: string, candidates: readonly string[]): string | undefined {
   if (word.length > MAX_LENGTH) return undefined;
   const folded = word.toLowerCase();
   const nearest = candidates
     .map((candidate) => ({ candidate, distance: editDistance(folded, candidate.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance)[0];
-  if (nearest !== undefined && nearest.distance <= Math.max(1, Math.floor(folded.length / 3))) return nearest.candidate;
-  const [longer, ...others] = candidates.filter((candidate) => candidate.toLowerCase().startsWith(folded));
-  return folded.length >= MIN_BEGINNING && others.length === 0 ? longer : undefined;
+  const isNear = nearest !== undefined && nearest.distance <= Math.max(1, Math.floor(folded.length / 3));
+  return isNear ? nearest.candidate : undefined;
 }
 
 /**

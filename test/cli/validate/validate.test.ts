@@ -208,12 +208,28 @@ describe("objects of other kinds", () => {
   });
 
   test.each([
+    ["kubeai.org/v1", "Model"],
+    ["kagent.dev/v1alpha1", "Memory"],
+    ["secretsmanager.aws.upbound.io/v1beta1", "Secret"],
+    ["secretsmanager.services.k8s.aws/v1alpha1", "Secret"],
+  ])("are no fault where another API has a kind like ours: %s %s", async (apiVersion, kind) => {
+    write("a.yaml", `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: { name: a, namespace: team-a }\n`);
+    expect((await validate(folder)).lines).toEqual([
+      `DIR/a.yaml:1:1: note: ${kind} is passed over`,
+      "0 manifests, 0 errors, 0 warnings, 1 of other kinds passed over",
+    ]);
+  });
+
+  test.each([
     ["keyplane.dev/v1alpha1", "PlatformKee", "unknown kind"],
     ["keyplane.dev/v1alpha1", "Gadget", "unknown kind"],
     ["keyplan.dev/v1alpha1", "Gadget", "unknown kind"],
     ["keyplane.dev/v2", "PlatformKey", "unknown apiVersion"],
     ["example.com/v1", "PlatformKey", "unknown apiVersion"],
     ["example.com/v1", "Platformkey", "did you mean PlatformKey?"],
+    ["keyplane.io/v1alpha1", "PlatformKey", "unknown apiVersion"],
+    ["keyplane.dev/v1alpha1", "Secret", "unknown apiVersion"],
+    ["v2", "Secret", "unknown apiVersion"],
     ["v1", "Secrets", "did you mean Secret?"],
   ])("are none of ours misspelt: %s %s", async (apiVersion, kind, says) => {
     write("a.yaml", `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: { name: a, namespace: n }\n`);
