@@ -6,6 +6,7 @@ import { atomsOf, noTextsOf, textsOf, timeOf } from "./statement.ts";
 const SOURCE = "mem0";
 /** Fields that say whom or what a memory belongs to. */
 const SCOPES = ["user_id", "agent_id", "app_id", "run_id", "actor_id", "role"];
+const TIMES = ["created_at", "updated_at", "expiration_date"];
 
 /** Returns the memories of a document; undefined if it is not mem0's. */
 export function mem0Memories(document: unknown): readonly unknown[] | undefined {
@@ -33,7 +34,7 @@ export function readMem0(document: unknown, file: string): ImportReading {
     if (seen.has(id)) continue;
     seen.add(id);
     const { metadata, categories } = memory;
-    const rest = defined({ categories: noTextsOf(categories) });
+    const rest = defined({ categories: noTextsOf(categories), ...unreadTimesOf(memory) });
     const facts = { ...(isObject(metadata) ? metadata : { metadata }), ...rest, ...scopesOf(memory) };
     const tags = textsOf(categories);
     const parts = { where, id, title: text, content: text, source: SOURCE, tags, facts, relations: [] };
@@ -68,6 +69,12 @@ function timesOf(memory: Memory) {
   const changed = timeOf(fieldOf(memory, "updated_at"));
   const updated = created !== undefined && changed !== undefined && changed < created ? created : changed;
   return defined({ created, updated, expiresAt: timeOf(fieldOf(memory, "expiration_date")) });
+}
+
+/** Returns the times that are not read as such, which are facts like others. */
+function unreadTimesOf(memory: Memory) {
+  const said = TIMES.map((name) => [name, fieldOf(memory, name)] as const);
+  return Object.fromEntries(said.filter(([, time]) => timeOf(time) === undefined));
 }
 
 /** Returns an atom for each relation of the graph: relations are between names, not between memories. */

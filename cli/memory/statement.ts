@@ -175,17 +175,19 @@ export function noTextsOf(value: unknown): unknown[] | undefined {
   return rest.length === 0 ? undefined : rest;
 }
 
+const TIME =
+  /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2})?(\.\d{1,9})?(?: ?(?:Z|UTC|([+-]\d{2})(?::?(\d{2}))?))?)?$/i;
+
 /**
  * Parses a date or time as people and programs write it, in UTC unless it has an offset. Undefined if it is not a time.
  */
 export function timeOf(text: unknown): string | undefined {
-  if (typeof text !== "string") return undefined;
-  const found = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2})?(\.\d{1,9})?(Z|[+-]\d{2}:?\d{2})?)?$/.exec(
-    text.trim(),
-  );
+  const found = typeof text === "string" ? TIME.exec(text.trim()) : null;
   if (found === null) return undefined;
-  const [, day, minute = "00:00", second = ":00", fraction = "", zone = "Z"] = found;
-  const at = new Date(`${day}T${minute}${second}${fraction.slice(0, 4)}${zone.replace(/^(...)(\d\d)$/, "$1:$2")}`);
+  const [, day = "", minute = "00:00", second = ":00", fraction = "", ...offset] = found;
+  const [hours = "+00", minutes = "00"] = offset;
+  const at = new Date(`${day}T${minute}${second}${fraction.slice(0, 4)}${hours}:${minutes}`);
   const isTime = !Number.isNaN(at.getTime()) && at.getUTCFullYear() > 0 && at.getUTCFullYear() < 10_000;
-  return isTime ? rfc3339Millis(at.getTime()) : undefined;
+  // A 30th of February would be a day in March.
+  return isTime && rfc3339Millis(Date.parse(day)).startsWith(day) ? rfc3339Millis(at.getTime()) : undefined;
 }

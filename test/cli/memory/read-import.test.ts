@@ -253,6 +253,27 @@ describe("what mem0 exports", () => {
     ]);
   });
 
+  test.each([
+    ["2024-01-05 10:00:00 +0200", "2024-01-05T08:00:00.000Z"],
+    ["2024-01-05 10:00:00.25+00", "2024-01-05T10:00:00.250Z"],
+    ["2024-01-05t10:00:00-03:30", "2024-01-05T13:30:00.000Z"],
+    ["2024-01-05T10:00z", "2024-01-05T10:00:00.000Z"],
+    ["2024-01-05 10:00:00 UTC", "2024-01-05T10:00:00.000Z"],
+    ["2024-02-29", "2024-02-29T00:00:00.000Z"],
+  ])("has its times as Jekyll, PostgreSQL, Ruby and others write them: %s is %s", (created_at, created) => {
+    expect(atomsOf(JSON.stringify([{ memory: "x", created_at }]))).toMatchObject([{ created, metadata: {} }]);
+  });
+
+  test.each(["5 January 2024", "2024-02-30", "2024-01-05 10:00 +02:60", 1_704_448_800])(
+    "keeps a time that is not read among its metadata: %s",
+    (said) => {
+      const times = { created_at: said, updatedAt: said, expiration_date: said };
+      const [made] = atomsOf(JSON.stringify([{ memory: "x", ...times }]));
+      expect(made?.metadata).toEqual({ created_at: said, updated_at: said, expiration_date: said });
+      expect(made).not.toHaveProperty("created");
+    },
+  );
+
   test("is read without the memories that have no text, which are named, and with the relations of its graph", () => {
     const relations = [
       { source: "anna", relationship: "likes", target: "tea" },
