@@ -22,14 +22,15 @@ const DISJOINT: Readonly<Record<Dialect, (figures: Figures) => Disjoint>> = {
 /**
  * Makes OpenAI's figures disjoint: the prompt includes cache reads and writes, and the completion includes reasoning.
  * Providers whose figures have either of these beside it reveal that by their total, which covers everything that was
- * used.
- * Perplexity's total does not: what it has found is read beside its prompt, and its reasoning is a step before the
- * completion.
+ * used. So does Mistral's with the tokens of sound. Perplexity's total does not: what it has found is read beside its
+ * prompt, and its reasoning is a step before the completion.
  */
 function disjointOfOpenAi(figures: Figures): Disjoint {
   const { cached = 0, completion = 0, reasoning = 0, total = 0, citations = 0, searches = 0, written1h = 0 } = figures;
   const written = writtenOf(figures);
-  const { prompt = Math.max(0, total - Math.max(completion, reasoning)) } = figures;
+  const notWritten = Math.max(0, total - Math.max(completion, reasoning));
+  const { prompt: said = notWritten, heard = 0 } = figures;
+  const prompt = heard > 0 ? Math.max(said, notWritten) : said;
   const ofCache = cached + written;
   const rest = total - prompt - completion;
   const saysBeside = rest !== reasoning && (rest === ofCache || rest === ofCache + reasoning);

@@ -12,7 +12,8 @@ type Figure =
   | "toolPrompt"
   | "citations"
   | "total"
-  | "searches";
+  | "searches"
+  | "heard";
 export type Figures = Partial<Record<Figure, number>>;
 
 /** Figures reported so far: the last value above 0 of each. */
@@ -94,6 +95,9 @@ const FIGURE_PATHS: Readonly<Record<Dialect, Readonly<Record<keyof ReportedFigur
   },
 };
 
+/** Mistral's seconds of sound; an object without members in some answers without sound. */
+const HEARD_SECONDS = "prompt_audio_seconds";
+
 /** Highest figure that is accepted, more than any call has: an upstream that reports more is not believed. */
 const MOST = 1_000_000_000;
 
@@ -121,6 +125,8 @@ export function noteUsage(reported: ReportedFigures, dialect: Dialect, usage: un
       else if (value > 0) figures[path[0]] = value;
     }
   }
+  const heard = wholeOf(memberOf(usage, HEARD_SECONDS));
+  if (heard > 0) reported.said.heard = heard;
   return isSound;
 }
 
@@ -176,7 +182,10 @@ function memberOf(value: unknown, name: string): unknown {
 
 /** Returns the seconds of sound that a usage reports, each begun one whole; 0 if it reports none that are possible. */
 export function secondsOf(usage: unknown): number {
-  const seconds = memberOf(usage, "seconds");
+  return wholeOf(memberOf(usage, "seconds") ?? memberOf(usage, HEARD_SECONDS));
+}
+
+function wholeOf(seconds: unknown): number {
   const whole = typeof seconds === "number" ? Math.ceil(seconds) : 0;
   return isFigure(whole) ? whole : 0;
 }

@@ -53,6 +53,15 @@ test.each([
     { input: 30, output: 10, reasoning: 50 },
   ],
   [{ total_tokens: 5_000 }, { input: 5_000 }],
+  // Mistral's sound, in part from the cache; its chats may say `{}` of it.
+  [
+    { ...chat(5, 24, 404, undefined, 368), prompt_audio_seconds: 5 },
+    { input: 12, cached: 368, output: 24 },
+  ],
+  [
+    { ...chat(24, 27, 51), prompt_audio_seconds: {} },
+    { input: 24, output: 27 },
+  ],
   [
     { completion_tokens: 50, total_tokens: 150 },
     { input: 100, output: 50 },

@@ -214,6 +214,11 @@ test.each<readonly [string, object, object]>([
   ],
   ["begun seconds", { text: "Hi", usage: { seconds: 0.4 } }, { tokens: { seconds: 1 }, ending: "reported" }],
   [
+    "seconds and tokens, as Mistral's",
+    { text: "Hi", usage: { prompt_audio_seconds: 5, prompt_tokens: 4, completion_tokens: 24, total_tokens: 404 } },
+    { tokens: { seconds: 5, input: 380, output: 24 }, ending: "reported" },
+  ],
+  [
     "tokens",
     { text: "Hi", usage: { type: "tokens", input_tokens: 14, output_tokens: 2, total_tokens: 16 } },
     { tokens: { seconds: 0, input: 14, output: 2 }, ending: "reported" },
