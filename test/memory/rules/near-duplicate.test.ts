@@ -113,9 +113,24 @@ describe("near-duplicates of a statement", () => {
     ["Le serveur redémarre chaque nuit à trois heures", "Le serveur ne redémarre pas chaque nuit à trois heures"],
     ["Ключи меняются каждую ночь в дата-центре", "Ключи не меняются каждую ночь в дата-центре"],
     ["支付服务今天晚上会在东京的机房里重新启动", "支付服务今天晚上不会在东京的机房里重新启动"],
+    ["Please deploy the billing service on Fridays", "Please dont deploy the billing service on Fridays"],
+    ["Die Rotation der Schlüssel läuft jede Nacht", "Die Rotation der Schlüssel läuft keinesfalls jede Nacht"],
+    ["Серверы биллинга можно перезапускать в пятницу", "Серверы биллинга нельзя перезапускать в пятницу"],
+    ["周五请重启账单服务器并通知所有后端团队成员", "周五请别重启账单服务器并通知所有后端团队成员"],
+    ["週五請重啟帳單伺服器並通知所有後端團隊成員", "週五請別重啟帳單伺服器並通知所有後端團隊成員"],
+    ["账单服务器已在周五更新，团队可以使用新的接口", "账单服务器未在周五更新，团队可以使用新的接口"],
   ])("%s is alike to %s but for a negation, and no duplicate", (one, other) => {
     expect(nearness(one, other)?.otherNumbers).toBe(true);
     expect(nearness(other, one)?.otherNumbers).toBe(true);
+  });
+
+  test.each([
+    ["账单服务器由后端团队的成员在每个周五早上九点重启", "账单服务器由后端团队的成员在每个周五早上九点特别重启"],
+    ["账单服务器由后端团队的成员在每个周五早上九点重启", "账单服务器由后端团队的别人在每个周五早上九点重启"],
+    ["账单服务器由后端团队的成员在每个周五早上九点重启", "账单服务器由后端团队的成员在未来周五早上九点重启"],
+    ["We don't deploy the billing service on Fridays", "We dont deploy the billing service on Fridays"],
+  ])("%s is alike to %s, of which neither has a negation more", (one, other) => {
+    expect(nearness(one, other)?.otherNumbers).toBe(false);
   });
 
   test("other numbers are never a duplicate, and other words are none for having the same", () => {
