@@ -22,10 +22,10 @@ export type JwtValidation =
 export type ValidateJwt = (token: string, audience: string) => Promise<JwtValidation>;
 
 /**
- * Characters of a token at most: a JWT with its claims and its signature fits; a request's head is no larger than twice
- * that.
+ * Characters of a token at most: one of Entra's with 200 groups fits, and a request's head of 16 KiB has room for more
+ * than it.
  */
-export const MAX_TOKEN_LENGTH = 8_192;
+export const MAX_TOKEN_LENGTH = 12_288;
 
 type JwtCause =
   | "jwt_malformed"

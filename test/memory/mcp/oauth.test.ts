@@ -490,7 +490,7 @@ describe("b104: a token for the memory opens nothing when it is", () => {
     "that has not begun": () => token({ nbf: now() + 65 }),
     "without an end": () => token({ exp: undefined }),
     "of another use": () => token({}, { typ: "logout+jwt" }),
-    enormous: async () => `${await token()}${"A".repeat(8_000)}`,
+    enormous: async () => `${await token()}${"A".repeat(12_000)}`,
   };
   test.each(Object.keys(attempts))("%s", async (name) => {
     const { text } = await send(undefined);

@@ -80,6 +80,26 @@ describe("a token of the issuer", () => {
     },
   );
 
+  test("of Entra's with 200 groups, as many as it puts into one, is read whole", async () => {
+    const by = await makeSigner("of-entra", "RS256");
+    issuer.keys = [by.jwk];
+    const { teamId } = await makeTeam(store);
+    const id = "00000000-1111-2222-3333-444444444444";
+    const names = { name: "Anna", preferred_username: "anna@example.com", scp: "access", ver: "2.0" };
+    const ids = {
+      azp: id,
+      azpacr: "0",
+      oid: id,
+      tid: id,
+      aio: "x".repeat(120),
+      rh: "x".repeat(60),
+      uti: "x".repeat(22),
+    };
+    const entra = await token({ groups: [...Array(199).fill(id), "platform"], ...names, ...ids }, {}, by);
+    expect(entra.length).toBeGreaterThan(11_000);
+    expect((await get(entra, `/teams/${teamId}`)).status).toBe(200);
+  });
+
   test("of a member of an admin group may do everything", async () => {
     const { teamId } = await makeTeam(store);
     expect((await get(await token({ groups: ["platform"] }), `/teams/${teamId}`)).status).toBe(200);
@@ -137,7 +157,7 @@ describe("one and the same 401 is the answer to a token", () => {
     "without its signature": async () => (await token()).replace(/[^.]+$/, ""),
     "that is cut short": async () => (await token()).slice(0, -2),
     "that is no token": async () => "a.b.c",
-    "that is enormous": async () => `${await token()}${"A".repeat(9_000)}`,
+    "that is enormous": async () => `${await token()}${"A".repeat(13_000)}`,
     "that is an API key": async () => harness.addKey(),
   };
 
