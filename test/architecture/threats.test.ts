@@ -247,6 +247,7 @@ describe("docs/security/threats.md", () => {
       "b436",
       "b437",
       "b438",
+      "b440",
     ];
     const faults = [
       "c82",

@@ -60,16 +60,17 @@ export class HalfDoneError extends Error {
 }
 
 /**
- * Makes an object, or adopts the object that a killed `up` has made for this URN. A key that is in use cannot be such a
- * leftover: it is refused, since another stack of the same name has it, and its secret goes on. The exception is this
- * stack's own key, if it is to be replaced.
+ * Makes an object, or adopts the object that a killed `up` has made for this URN. What another resource has or manages
+ * cannot be such a leftover, nor can a key that is in use, which another stack of the same name has: it is refused, and
+ * stays as it is. The exception is this resource's own key, if it is to be replaced.
  *
+ * @param own URN of each id in the state of this stack
  * @throws Refusal, HalfDoneError
  */
 export async function createResource(
   resource: PulumiResource,
   inputs: Values,
-  own: KnownIds,
+  own: ReadonlyMap<string, string>,
 ): Promise<CreatedResource & { adopted: boolean }> {
   const { api, kind, urn } = resource;
   const given = revealAll(inputs);
@@ -85,7 +86,8 @@ export async function createResource(
   };
   const { object: found, adopted } = await createOrAdopt(api, kind, { urn, inputs: given, body });
   const isSameRequest = secret !== undefined && livingSecrets([secret.text], found.versions).secret !== undefined;
-  if (adopted && !isSameRequest && found.isUsed && !own.has(found.id)) {
+  const isHeld = own.has(found.id) ? own.get(found.id) !== urn : found.isUsed;
+  if (adopted && !isSameRequest && (isHeld || !isManagedSo(found, managerOf(resource)))) {
     throw new Refusal(409, { code: "in_use", id: found.id });
   }
   const object = adopted ? await ensureSpec(resource, found, given) : found;

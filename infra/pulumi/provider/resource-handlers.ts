@@ -46,7 +46,7 @@ export function handleDiff({ say, now, own, staying }: ProviderSession, request:
   const kind = kindOf(request.getType());
   const diff = diffResource(kind, revealUpdate(updateOf(request)), now());
   const { differences, because } = diff;
-  own.add(request.getId());
+  own.set(request.getId(), request.getUrn());
   if (differences.some(({ replaces }) => replaces)) staying.delete(request.getId());
   else staying.add(request.getId());
   if (because !== undefined) say("info", request.getUrn(), because);

@@ -249,7 +249,7 @@ describeOnPulumi("an up that is killed", ({ makeStack, manage, call, url, path }
     await until("its use is known", used);
     const { failed, out } = await other.try(other.stack.up());
     expect(failed).toBe(true);
-    expect(out).toContain("its secret is in use");
+    expect(out).toContain("and is in use");
     expect(out).toContain(`pulumi import keyplane:index:PlatformKey key ${keyID?.value}`);
     expect(await call(secret?.value)).toBe(200);
     expect((await one.stack.preview()).changeSummary).toEqual({ same: 2 });

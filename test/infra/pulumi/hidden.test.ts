@@ -62,7 +62,7 @@ async function made(kindName: string) {
   };
   const { api } = resource(admin);
   await api.send("POST", "teams", { name: team, spec: { members: [{ subject: "bob", role: "admin" }] } });
-  const { id, outputs } = await createResource(resource(bob), inputs, new Set());
+  const { id, outputs } = await createResource(resource(bob), inputs, new Map());
   /** What a person reads, or that it is done. */
   const tell = (act: Promise<unknown>, { subject } = resource(bob)) =>
     act.then(
@@ -109,7 +109,7 @@ test.for(Object.keys(INPUTS))(
     const { body } = await api.send("POST", "teams", { name: `by-id-${kindName.toLowerCase()}`, spec: {} });
     const team = (body as { id: string }).id;
     const inputs = { name: "one", team, ...INPUTS[kindName] };
-    const { id, outputs } = await createResource(resource, inputs, new Set());
+    const { id, outputs } = await createResource(resource, inputs, new Map());
     const read = await readResource(resource, id, outputs, inputs);
     if (typeof read === "string") return expect.fail(read);
     expect([outputs.team, read.outputs.team, read.inputs]).toEqual([team, team, inputs]);

@@ -20,15 +20,18 @@ export type ProviderSession = ProviderDeps & {
    * Ids of objects that this process found instead of making: made by a killed `up`, or the very object to be replaced.
    */
   readonly adopted: Set<string>;
-  /** Ids in the engine's state that it has asked about; `staying` has those of them that are not to be replaced. */
-  readonly own: Set<string>;
+  /**
+   * Ids in the engine's state that it has asked about, each with its present URN; `staying` has those of them that are
+   * not to be replaced.
+   */
+  readonly own: Map<string, string>;
   readonly staying: Set<string>;
 };
 
 const PREVIEW_ONLY = "the provider's configuration is known only after another resource is made: run `pulumi up`";
 
 export function openSession(deps: ProviderDeps): ProviderSession {
-  return { ...deps, api: undefined, reference: undefined, adopted: new Set(), own: new Set(), staying: new Set() };
+  return { ...deps, api: undefined, reference: undefined, adopted: new Set(), own: new Map(), staying: new Set() };
 }
 
 /** Returns the API that the provider was configured for. */
