@@ -77,9 +77,10 @@ export function isOverruled({ createdAt }: Atom, near: readonly NearDuplicate[])
  *
  * @param after milliseconds since the epoch: of what is only alike, the atoms that were saved later
  */
-async function alikeIn(db: Db, libraryId: string, sketch: Sketch, after = 0): Promise<{ id: string }[]> {
+async function alikeIn(db: Db, libraryId: string, sketch: Sketch, after?: number): Promise<{ id: string }[]> {
   const id = sql`${libraryId}::text`;
-  const isLater = sql`a.created_at > ${new Date(after)}::timestamptz`;
+  const since = after === undefined ? null : new Date(after);
+  const isLater = sql`coalesce(a.created_at > ${since}::timestamptz, true)`;
   const holds = sql`coalesce(a.valid_to > now(), true)`;
   const { rows } = await db
     .transaction()
@@ -88,7 +89,7 @@ async function alikeIn(db: Db, libraryId: string, sketch: Sketch, after = 0): Pr
       await askByBitmaps(tx);
       return sql<{ id: string }>`${preparedStatement}
         (select a.id::text from atoms a where a.sketch @> ${numbersFor(id, [sketch.same])}
-          and ${holds} limit ${MAX_SAME})
+          and ${holds} order by a.created_at desc limit ${MAX_SAME})
         union
         (select a.id::text from atoms a where a.sketch @> ${numbersFor(id, [sketch.numberless])}
           and ${holds} and ${isLater} limit ${MAX_NUMBERLESS})

@@ -82,6 +82,21 @@ describeNightlyOnEachEngine("near-duplicates", (opened) => {
     expect((await near(at(7070))).filter(([, similarity]) => similarity === 1)).toEqual([]);
   });
 
+  test("a statement that was said again after all that is like it is a duplicate, however often it was true before", async () => {
+    const at = (load: number) => `The load of the payments service is ${load}.`;
+    const loads = [7070, 1, 2, 3, 7070, ...Array.from({ length: 40 }, (_, n) => 10 + n), 7070];
+    for (const [day, load] of loads.entries()) await save("lib-diary", at(load), TEAM_A, { at: NOW + day });
+    expect((await near(at(7070))).filter(([, similarity]) => similarity === 1)).toHaveLength(1);
+  });
+
+  test.each([0, Date.UTC(1969, 6, 20)])(
+    "an atom of the time %d, as an import may bring it, is found by what is alike",
+    async (at) => {
+      const id = await save("lib-diary", "The deploy freeze ended on Monday.", TEAM_A, { at });
+      expect(await near(FREEZE)).toEqual([[id, expect.any(Number)]]);
+    },
+  );
+
   test("b58: an atom of another team, and of a library that is not allowed, is none", async () => {
     await save("lib-b-notes", FREEZE, { teamId: "team-b", libraryIds: null });
     await save("lib-handbook", FREEZE);
