@@ -95,8 +95,7 @@ export function memorySaveRoutes(app: FastifyInstance, deps: ServerDeps): void {
         async prepare() {
           const atoms = fieldsOfAll(inputs, clock.now());
           const { id: libraryId } = await requireLibrary(db, user, named);
-          const contents = atoms.map(({ content }) => content);
-          const near = await findDuplicateAtoms(db, reach, { libraryId, contents, policy: duplicates });
+          const near = await findDuplicateAtoms(db, reach, { libraryId, atoms, policy: duplicates });
           const refused = duplicates === "refuse" ? refusing(near) : [];
           if (refused.length > 0) throw problem("conflict", refusal(refused));
           const beside = duplicates === "allow" ? {} : { nearDuplicates: near.map(duplicateJson) };

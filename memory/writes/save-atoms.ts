@@ -22,7 +22,7 @@ export type FoundDuplicate = NearDuplicate & { readonly index: number };
 /** Statements that are to be saved in a library. */
 type Statements = {
   readonly libraryId: string;
-  readonly contents: readonly string[];
+  readonly atoms: readonly Pick<AtomFields, "content" | "validTo">[];
   readonly policy: DuplicatePolicy;
   /**
    * Returns true if the caller has saved this statement before, and is to be answered by that; `near` is what it was
@@ -45,15 +45,15 @@ export function refusing(near: readonly FoundDuplicate[]): readonly FoundDuplica
 export async function findDuplicateAtoms(
   db: Db,
   reach: Reach,
-  { libraryId, contents, policy, isRepeated = async () => false }: Statements,
+  { libraryId, atoms, policy, isRepeated = async () => false }: Statements,
 ): Promise<FoundDuplicate[]> {
   if (policy === "allow") return [];
-  if (policy === "refuse") assertNoneTwice(contents);
+  if (policy === "refuse") assertNoneTwice(atoms.map(({ content }) => content));
   const found: FoundDuplicate[] = [];
   let held = 0;
   let heldBeside = 0;
-  for (const [index, content] of contents.entries()) {
-    const near = await findNearDuplicates(db, reach, libraryId, content);
+  for (const [index, { content, validTo }] of atoms.entries()) {
+    const near = await findNearDuplicates(db, reach, libraryId, content, validTo);
     // Asked afterwards: what was found may be what the same call has saved meanwhile.
     if (near.length > 0 && (await isRepeated(index, near))) continue;
     const ofIndex = near.slice(0, MAX_SHOWN).map((duplicate) => ({ ...duplicate, index }));

@@ -56,11 +56,11 @@ export function repeatableAtoms(
   };
   return {
     async isRepeated(db, index, compared) {
-      const { content = "" } = atoms[index] ?? {};
+      const { content = "", validTo } = atoms[index] ?? {};
       const known = await findKnown(db);
       const saved = known.get(digests[index] ?? "");
       if (saved === undefined) return false;
-      const near = compared ?? (await findNearDuplicates(db, reach, libraryId, content));
+      const near = compared ?? (await findNearDuplicates(db, reach, libraryId, content, validTo));
       // What the call says beside it overrules it no more the second time than the first.
       const own = new Set([...known.values()].map(({ id }) => id));
       if (

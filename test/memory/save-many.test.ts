@@ -95,6 +95,13 @@ describe("atoms that are saved together, or twice", () => {
     expect(await contents()).toEqual([FREEZE, FREEZE, ALIKE, "Something else."]);
   });
 
+  test("what is saved of the past once more is refused, by REST and by the tool", async () => {
+    const history = { content: "We used Jenkins.", validTo: "2022-01-01T00:00:00Z" };
+    const { id } = (await post("/atoms", history)).json;
+    expect((await post("/atoms?duplicates=refuse", history)).status).toBe(409);
+    expect((await saveByTool(history)).structured.nearDuplicates).toMatchObject([{ atom: { id } }]);
+  });
+
   test("memory_save_atom shows the atom that says it already, saves nothing, and saves it where that is asked for", async () => {
     const { structured } = await saveByTool({ content: FREEZE });
     const { id } = structured.atom;

@@ -90,10 +90,9 @@ export const memorySaveAtom = defineTool<SaveArgs, Saved>(
     // A key that only writes learns nothing of what is there.
     const mayRead = permits(key, "mcp.memory_search");
     const policy = allowDuplicate || !mayRead ? "allow" : "refuse";
-    const contents = inputs.map(({ content }) => content);
     const once = repeatableAtoms(key, reach, { libraryId: library.id, atoms: inputs, at: clock.now(), recordCapacity });
     const near = await findDuplicateAtoms(db, reach, {
-      ...{ libraryId: library.id, contents, policy },
+      ...{ libraryId: library.id, atoms: inputs, policy },
       isRepeated: (index, near) => once.isRepeated(db, index, near),
     });
     if (allowDuplicate && mayRead) for (const index of inputs.keys()) await once.isRepeated(db, index);

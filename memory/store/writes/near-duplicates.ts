@@ -24,12 +24,16 @@ export const MAX_SHOWN = 3;
  * Finds the atoms of a library that say almost the same as a statement, the closest first, and those with other numbers
  * last. An atom that says exactly the same is left out if almost the same was saved since: saving it again changes what
  * holds. The same statement is found for certain; of similar statements, most are (docs/decisions/near-duplicates.md).
+ *
+ * @param validTo end of the statement's validity, in milliseconds since the epoch: if it is past, atoms whose validity
+ * has ended count, too
  */
 export async function findNearDuplicates(
   db: Db,
   reach: Reach,
   libraryId: string,
   content: string,
+  validTo: number | null = null,
 ): Promise<NearDuplicate[]> {
   const sketch = sketchOf(content);
   const part = reach.subject === undefined ? undefined : await findPart(db, libraryId, reach.subject);
@@ -38,7 +42,8 @@ export async function findNearDuplicates(
   const alike = new Map<string, NearDuplicate>();
   const compare = async (after?: number): Promise<void> => {
     const rows: { id: string }[] = [];
-    for (const id of [libraryId, part]) if (id !== undefined) rows.push(...(await alikeIn(db, id, sketch, after)));
+    for (const id of [libraryId, part])
+      if (id !== undefined) rows.push(...(await alikeIn(db, id, { sketch, validTo, after })));
     const found = await findAtoms(
       db,
       reach,
@@ -71,17 +76,22 @@ export function isOverruled({ createdAt }: Atom, near: readonly NearDuplicate[])
   return near.some(({ atom, similarity }) => similarity < 1 && atom.createdAt > createdAt);
 }
 
+type Sought = {
+  readonly sketch: Sketch;
+  readonly validTo: number | null;
+  /** Milliseconds since the epoch: of what is only alike, the atoms that were saved later. */
+  readonly after: number | undefined;
+};
+
 /**
  * Returns the ids of the atoms of a library, or of a part of it, that may say almost the same and whose validity has not
- * ended.
- *
- * @param after milliseconds since the epoch: of what is only alike, the atoms that were saved later
+ * ended, or that of the statement has ended, too.
  */
-async function alikeIn(db: Db, libraryId: string, sketch: Sketch, after?: number): Promise<{ id: string }[]> {
+async function alikeIn(db: Db, libraryId: string, { sketch, validTo, after }: Sought): Promise<{ id: string }[]> {
   const id = sql`${libraryId}::text`;
-  const since = after === undefined ? null : new Date(after);
-  const isLater = sql`coalesce(a.created_at > ${since}::timestamptz, true)`;
-  const holds = sql`coalesce(a.valid_to > now(), true)`;
+  const timeOrNull = (time: number | null) => sql`${time === null ? null : new Date(time)}::timestamptz`;
+  const isLater = sql`coalesce(a.created_at > ${timeOrNull(after ?? null)}, true)`;
+  const holds = sql`(coalesce(a.valid_to > now(), true) or ${timeOrNull(validTo)} <= now())`;
   const { rows } = await db
     .transaction()
     .setAccessMode("read only")

@@ -12,6 +12,7 @@ import { PLAIN } from "../plain-atom.ts";
 const TEAM_A: Reach = { teamId: "team-a", libraryIds: null };
 const NOW = Date.UTC(2026, 10, 20);
 const FREEZE = "The deploy freeze ends on Monday.";
+const JENKINS = "The builds run on Jenkins until the move.";
 
 describeNightlyOnEachEngine("near-duplicates", (opened) => {
   beforeAll(() => addTeamsWithLibraries(opened()));
@@ -21,8 +22,8 @@ describeNightlyOnEachEngine("near-duplicates", (opened) => {
     const atom = await insertAtom(opened().db, reach, { ...PLAIN, content, libraryId, at: NOW, ...other });
     return atom?.id ?? "";
   }
-  const near = async (content: string, libraryId = "lib-diary", reach = TEAM_A) => {
-    const found = await findNearDuplicates(opened().db, reach, libraryId, content);
+  const near = async (content: string, libraryId = "lib-diary", reach = TEAM_A, validTo?: number) => {
+    const found = await findNearDuplicates(opened().db, reach, libraryId, content, validTo);
     return found.map(({ atom, similarity, otherNumbers }) => [atom.id, similarity, ...(otherNumbers ? ["other"] : [])]);
   };
 
@@ -73,6 +74,12 @@ describeNightlyOnEachEngine("near-duplicates", (opened) => {
     expect(await near(FREEZE)).toEqual([[again, 1]]);
   });
 
+  test("a statement of the past is one of what was true, while one that is to end is not", async () => {
+    const id = await save("lib-diary", JENKINS, TEAM_A, { validTo: NOW - 1 });
+    expect(await near(JENKINS, "lib-diary", TEAM_A, NOW - 1)).toEqual([[id, 1]]);
+    expect(await near(JENKINS, "lib-diary", TEAM_A, Date.UTC(2100, 0, 1))).toEqual([]);
+  });
+
   test("a statement that is true again is none, however many that are like it were saved before it", async () => {
     const at = (load: number) => `The load of the payments service is ${load}.`;
     for (let load = 1; load <= 40; load += 1) await save("lib-diary", at(load));
@@ -92,8 +99,8 @@ describeNightlyOnEachEngine("near-duplicates", (opened) => {
   test.each([0, Date.UTC(1969, 6, 20)])(
     "an atom of the time %d, as an import may bring it, is found by what is alike",
     async (at) => {
-      const id = await save("lib-diary", "The deploy freeze ended on Monday.", TEAM_A, { at });
-      expect(await near(FREEZE)).toEqual([[id, expect.any(Number)]]);
+      const id = await save("lib-diary", "The builds ran on Jenkins until the move.", TEAM_A, { at });
+      expect(await near(JENKINS)).toEqual([[id, expect.any(Number)]]);
     },
   );
 
