@@ -2,7 +2,7 @@
 import { UNDECLARED_CONCURRENT } from "../../access/rate-limit.ts";
 import { budgetSize } from "../../budget/budget.ts";
 import type { DeclaredKey } from "../declaration/declared-key.ts";
-import type { StoredKey } from "../stored/stored-key.ts";
+import type { StoredKey, StoredVersion } from "../stored/stored-key.ts";
 import type { KeptEnd } from "../stored/version-end.ts";
 import { boundBudgets, refusingOf, smallestBudgets } from "./bound-budgets.ts";
 import { boundLife, currentVersion } from "./bound-life.ts";
@@ -77,9 +77,8 @@ export function boundNumbers(
   };
 }
 
-/** Returns the life of the key's current version by its own expiry, in milliseconds; null without an expiry. */
-export function lifeOfVersion(stored: StoredKey): number | null {
-  const version = currentVersion(stored);
+/** Returns the life of a version by its own expiry, in milliseconds; null without an expiry. */
+export function lifeOfVersion(version: StoredVersion | undefined): number | null {
   return version === undefined || version.expiresAt === null ? null : version.expiresAt - version.mintedAt;
 }
 

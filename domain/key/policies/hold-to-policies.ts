@@ -6,10 +6,10 @@
  */
 import type { AppliedRotation, DeclaredKey, NamedRef } from "../declaration/declared-key.ts";
 import { samePolicy } from "../fields/key-policies.ts";
-import { isLiving, numbersOf, type StoredKey } from "../stored/stored-key.ts";
+import { isLiving, numbersOf, type StoredKey, type StoredVersion } from "../stored/stored-key.ts";
 import { type KeptEnd, versionEnd } from "../stored/version-end.ts";
 import { addedViolations } from "./added-violations.ts";
-import { currentVersion } from "./bound-life.ts";
+import { boundLife, currentVersion } from "./bound-life.ts";
 import { boundNumbers, lifeOfVersion, NUMBER_RULES } from "./bound-numbers.ts";
 import { lowest } from "./bounds.ts";
 import { type JudgedKey, judgeKey, listsOf, type Violation, violationText } from "./judge-key.ts";
@@ -141,9 +141,11 @@ function holdAsIssued(key: HeldKey, stored: StoredKey, notApplied: readonly stri
   const isApplied = isKnown && mayDoAsDeclared(key.declared, stored);
   const declared = asIssued({ ...key, isApplied }, stored);
   const { effective, verdict } = judgeIssued({ ...key, declared }, stored).result;
-  const current = currentVersion(stored);
-  const endOf = (version: StoredKey["versions"][number]) =>
-    version === current ? versionEnd(version, effective.expiresAfter, verdict.keptEnds) : version.expiresAt;
+  const endOf = (version: StoredVersion) => {
+    const ofVersion = { ...declared, expiresAfter: lifeOfVersion(version) };
+    const life = boundLife(ofVersion, stored, key.team.policies, key.now);
+    return versionEnd(version, life.expiresAfter, life.keptEnds);
+  };
   const keptEnds = stored.versions.filter(isLiving).map((version) => ({
     number: version.number,
     expiresAt: lowest([version.expiresAt, endOf(version)]),
@@ -167,7 +169,7 @@ function asIssued({ declared, boundTo, isApplied, applied }: HeldKey, stored: St
   return {
     ...{ ...declared, ...numbersOf(policy), ...listsOf(policy), expiresAt: policy.expiresAt },
     gatewayRef: boundTo,
-    expiresAfter: lifeOfVersion(stored),
+    expiresAfter: lifeOfVersion(currentVersion(stored)),
     rotationTrigger: isApplied ? declared.rotationTrigger : (currentVersion(stored)?.rotationTrigger ?? null),
     rotationInterval: isApplied ? declared.rotationInterval : (applied?.interval ?? null),
     overlap: isApplied ? declared.overlap : (applied?.overlap ?? declared.overlap),
@@ -185,7 +187,7 @@ function withKeptEnd<K extends JudgedKey>(key: K, stored: StoredKey, policies: r
   const isDue = requiring.every((policy) => (dueAt(policy, "expiry.required") ?? Number.POSITIVE_INFINITY) <= now);
   const { expiresAt } = stored.policy;
   const isOwn = isDue && expiresAt !== null && expiresAt > now;
-  return { ...key, expiresAfter: lifeOfVersion(stored), expiresAt: isOwn ? expiresAt : null };
+  return { ...key, expiresAfter: lifeOfVersion(currentVersion(stored)), expiresAt: isOwn ? expiresAt : null };
 }
 
 /** Returns the key with its stored values, to find what an edit adds. Its expiry and its rotation are as judged. */

@@ -5,9 +5,9 @@ import { HOUR, key, type Manifest, startWorld } from "../fixtures/world.ts";
 
 const DAY = 24 * HOUR;
 
-const policy = (spec: Record<string, unknown>): Manifest => ({
+const policy = (spec: Record<string, unknown>, name = "production"): Manifest => ({
   kind: "PlatformKeyPolicy",
-  name: "production",
+  name,
   namespace: "",
   spec: { teamSelector: { matchNames: ["team-a"] }, ...spec },
 });
@@ -33,5 +33,21 @@ describeWorlds("the old versions of a key whose team has a policy", (setup) => {
     expect(await world.plaintextOf("agent")).not.toBe(first);
     expect(world.decide(first), `after ${(world.clock.now() - mintedAt) / DAY} days`).not.toBe("allowed");
     expect((world.record(first)?.expiresAt ?? mintedAt) - mintedAt).toBeLessThanOrEqual(30 * DAY);
+  });
+
+  it("b438, b160: live no longer than an expiry.max that is due, while an edit that breaks another policy waits", async (context) => {
+    const agent = (trigger: string, scopes: readonly string[]) =>
+      key("agent", { scopes, rotation: { trigger, overlap: { mode: "Fixed", duration: "90000h" } } });
+    const world = await startWorld(context, setup(), agent("one", ["memory:read"]));
+    const first = await world.plaintextOf("agent");
+    await world.declare(agent("two", ["memory:read"]));
+    await world.declare(policy({ allowedScopes: ["memory:read"] }));
+    await world.declare(agent("two", ["memory:read", "memory:write"]));
+    expect(world.condition("Ready", "agent")).toBe("False/PolicyViolated");
+    await world.declare(policy({ expiry: { max: "720h" } }, "lives"));
+    await world.advance(29 * DAY);
+    expect(world.decide(first)).toBe("allowed");
+    await world.advance(2 * DAY);
+    expect(world.decide(first)).not.toBe("allowed");
   });
 });

@@ -153,4 +153,19 @@ describeWorlds("a key that was issued, while a policy of its team cannot be read
     expect(newest).toMatchObject({ number: 2, state: "active" });
     expect((newest?.expiresAt ?? 0) - (newest?.mintedAt ?? 0)).toBe(20 * DAY);
   });
+
+  it("b438, b181: has no old version that lives longer than an expiry.max of another policy that is due", async (context) => {
+    const { setup: closableSetup, close } = closable(setup());
+    const agent = (trigger: string) =>
+      key("agent", { rotation: { trigger, overlap: { mode: "Fixed", duration: "90000h" } } });
+    const world = await startWorld(context, closableSetup, policy("any", { maxKeys: 5 }), agent("one"));
+    const first = await world.plaintextOf("agent");
+    await world.declare(agent("two"));
+    await close(world, "any");
+    await world.declare(policy("lives", { expiry: { max: "720h" } }));
+    await world.advance(29 * DAY);
+    expect(world.decide(first)).toBe("allowed");
+    await world.advance(2 * DAY);
+    expect(world.decide(first)).not.toBe("allowed");
+  });
 });

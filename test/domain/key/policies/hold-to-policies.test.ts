@@ -20,6 +20,8 @@ type Case = {
   readonly rules: object;
   readonly stored?: Partial<StoredKey["policy"]> | null;
   readonly expiresAt?: number | null;
+  /** End of the version before, which has an overlap. */
+  readonly oldExpiresAt?: number;
   /** When the rules came to hold; null while that is not known. */
   readonly since?: number | null;
   readonly unreadable?: readonly string[];
@@ -30,20 +32,21 @@ type Case = {
 };
 
 /** What becomes of a key that was minted ten days ago with the policy `stored`. */
-function hold({ key = {}, rules, stored = {}, expiresAt = null, since = NOW, ...more }: Case) {
+function hold({ key = {}, rules, stored = {}, expiresAt = null, oldExpiresAt, since = NOW, ...more }: Case) {
   const policySpec = checkedSpec("PlatformKeyPolicy", { teamSelector: {}, gracePeriod: "168h", ...rules });
   const names: readonly RuleName[] = [...rulesOf(policySpec).keys()];
   const policy = {
     ...declarePolicy("one", policySpec),
     since: since === null ? {} : Object.fromEntries(names.map((rule) => [rule, since])),
   };
+  const old = oldExpiresAt === undefined ? [] : [version(0, { state: "retiring", expiresAt: oldExpiresAt })];
   const row =
     stored === null
       ? undefined
       : storedKey({
           ...KEY,
           policy: { ...KEY.policy, scopes: ["memory:read"], allowedModels: null, ...stored },
-          versions: versions(version(1, { expiresAt })),
+          versions: versions(version(1, { expiresAt }), ...old),
         });
   return holdToPolicies({
     declared: declareKey("ns", "key", checkedSpec("PlatformKey", { scopes: ["memory:read"], ...key })),
@@ -252,6 +255,14 @@ describe("a key that was issued", () => {
     expect(hold({ key, rules, since: NOW - GRACE }).verdict.keptEnds).toEqual([
       { number: 1, expiresAt: NOW + 90 * DAY },
     ]);
+  });
+
+  test("b160: whose edit is not applied has an old version end by its own life, and not by a default or the life of the newest", () => {
+    const key = { scopes: ["memory:read", "gateway:embed"] };
+    const rules = { allowedScopes: ["memory:read"], expiry: { default: "48h", max: "2400h" } };
+    const ends = { expiresAt: NOW + DAY, oldExpiresAt: NOW + 30 * DAY };
+    const { keptEnds } = hold({ key, rules, ...ends, since: NOW - GRACE }).verdict;
+    expect(keptEnds).toContainEqual({ number: 0, expiresAt: NOW + 30 * DAY });
   });
 
   test("is given a default once the grace period is over", () => {
