@@ -19,6 +19,7 @@ export type StatusObject<K extends Kind> = {
     readonly deletionTimestamp?: string;
     readonly generation?: number;
     readonly labels?: Labels;
+    readonly annotations?: Readonly<Record<string, string>>;
   };
   readonly spec?: Spec<K> | undefined;
   readonly status?: Status<K> | undefined;

@@ -1,12 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Absence } from "../../controller/cluster/files/manifests/absence.ts";
+import { TOOL_LABELS } from "../../controller/cluster/kubernetes/secrets/secret-marks.ts";
 import { titleOf } from "../../controller/cluster/titles.ts";
 import { findCondition } from "../../domain/conditions.ts";
 import type { NamedRef } from "../../domain/key/declaration/declared-key.ts";
 import { secretTarget } from "../../domain/key/declaration/effective.ts";
 import type { Kind } from "../../domain/kinds/kinds.ts";
 import type { Diagnostic } from "../../domain/manifest/document/diagnostic.ts";
+import { isRecord } from "../../domain/manifest/document/identity.ts";
 import { isOfKind, type ManifestWorld, type WorldObject, worldOf } from "../../domain/manifest/set/manifest-world.ts";
+import { parseJson } from "../../domain/parse-json.ts";
 import type { StatusObject } from "../data/status-files.ts";
 import { decideFolderRemoval, decideSettled, onlyFolder, type SettledRemoval } from "./folder-removal.ts";
 import { forecastKey } from "./key-forecast.ts";
@@ -101,9 +104,17 @@ export async function makePlan(input: PlanInput): Promise<Plan> {
   };
 }
 
-/** Returns an object with the labels that are not among the files too: what applies those to a cluster leaves them. */
+/**
+ * Returns an object with the labels that are not among the files too: what applies those to a cluster leaves them, except
+ * those that `kubectl apply` has from the files of before. The label of a tool such as Argo CD is applied again.
+ */
 function withLabelsOf(held: CurrentObject | undefined, object: WorldObject): WorldObject {
-  return { ...object, labels: { ...held?.metadata.labels, ...object.labels } };
+  const { labels = {}, annotations = {} } = held?.metadata ?? {};
+  const applied = parseJson(annotations["kubectl.kubernetes.io/last-applied-configuration"] ?? "");
+  const { metadata } = isRecord(applied) ? applied : {};
+  const before = isRecord(metadata) && isRecord(metadata.labels) ? metadata.labels : {};
+  const others = Object.entries(labels).filter(([name]) => !Object.hasOwn(before, name) || TOOL_LABELS.includes(name));
+  return { ...object, labels: { ...Object.fromEntries(others), ...object.labels } };
 }
 
 type Comparison = Pick<PlanInput, "lookups" | "now"> & {

@@ -69,10 +69,34 @@ test("a plan says that a new key which breaks a policy will not be issued", asyn
   ]);
 });
 
-test("a plan against a cluster leaves the labels that other tools have put on objects there", async () => {
-  const labels = { "app.kubernetes.io/instance": "keys" };
-  const held = readBase(write("main", FILES), NOW).map((one) => ({ ...one, metadata: { ...one.metadata, labels } }));
-  expect((await planOf(held, FILES, false)).objects).toEqual([]);
+/** What a cluster holds whose objects have these labels, of which `kubectl apply` has put some. */
+function labelled(labels: Record<string, string>, applied: Record<string, string>): CurrentObject[] {
+  const last = JSON.stringify({ metadata: { labels: applied } });
+  const annotations = { "kubectl.kubernetes.io/last-applied-configuration": last };
+  return readBase(write("main", FILES), NOW).map((one) => ({
+    ...one,
+    metadata: { ...one.metadata, labels, annotations },
+  }));
+}
+
+test.each([{}, { "app.kubernetes.io/instance": "keys" }])(
+  "a plan against a cluster leaves the labels that other tools have put on objects there, applied ones %j",
+  async (applied) => {
+    const held = labelled({ "app.kubernetes.io/instance": "keys" }, applied);
+    expect((await planOf(held, FILES, false)).objects).toEqual([]);
+  },
+);
+
+test("a plan against a cluster shows that a label goes which was applied, and is no longer in the files", async () => {
+  const { team = "" } = FILES;
+  const { objects } = await planOf(
+    labelled({ tier: "paid", "example.com/by": "hand" }, { tier: "paid" }),
+    { team },
+    false,
+  );
+  expect(objects.flatMap(({ changes }) => changes.map(({ text }) => text))).toEqual([
+    'update PlatformTeam research: metadata.labels.tier: "paid" -> none',
+  ]);
 });
 
 test("a plan says nothing where a policy and its keys stay as they are", async () => {

@@ -9,13 +9,14 @@ import { sanitizeUntrusted } from "../../../../domain/redact.ts";
 const MAX_MARKS = 8;
 const MAX_MARK = 120;
 
-/** Annotations and labels by which Argo CD, Flux and Helm recognise the objects that they manage and prune. */
+/** Annotations by which Argo CD and Helm recognise the objects that they manage and prune. */
 const ANNOTATIONS = [
   "argocd.argoproj.io/tracking-id",
   "meta.helm.sh/release-name",
   "meta.helm.sh/release-namespace",
 ] as const;
-const LABELS = [
+/** Labels by which Argo CD, Flux and Helm do so. */
+export const TOOL_LABELS: readonly string[] = [
   "argocd.argoproj.io/instance",
   "app.kubernetes.io/instance",
   "app.kubernetes.io/managed-by",
@@ -23,7 +24,7 @@ const LABELS = [
   "kustomize.toolkit.fluxcd.io/namespace",
   "helm.toolkit.fluxcd.io/name",
   "helm.toolkit.fluxcd.io/namespace",
-] as const;
+];
 
 /**
  * Returns the marks on an object, sorted, without anything that may be a key.
@@ -37,7 +38,7 @@ export function secretMarks(metadata: Readonly<Record<string, unknown>>, fieldMa
     .map((entry: unknown) => (isRecord(entry) ? entry.manager : undefined))
     .filter((manager) => typeof manager === "string" && manager !== fieldManager)
     .map((manager) => `field manager ${manager}`);
-  const marks = [...managers, ...texts("annotation", annotations, ANNOTATIONS), ...texts("label", labels, LABELS)];
+  const marks = [...managers, ...texts("annotation", annotations, ANNOTATIONS), ...texts("label", labels, TOOL_LABELS)];
   return [...new Set(marks.map((mark) => sanitizeUntrusted(mark, MAX_MARK)))].sort().slice(0, MAX_MARKS);
 }
 
