@@ -172,15 +172,20 @@ describe("A release of infra/chart", () => {
     await kubernetes.kubectl(["delete", "platformteam", "own"]);
   });
 
-  it("goes beside another one only where the policies of each know the controller of the other", async () => {
+  it("goes beside another one, of its own name too, only where the policies of each know the controller of the other", async () => {
     const second = ["second", CHART, "--namespace", "team-b", ...NO_CRDS, UNCHECKED];
     const naming = (account: string) => ["--set", `admissionPolicies.controllers={system:serviceaccount:${account}}`];
     const unknownThere = await helm.runHelm("install", ...second, ...naming(`${NAMESPACE}:keyplane-controller`));
     expect(unknownThere).toMatchObject({
       code: 1,
       stderr: expect.stringContaining(
-        "release keyplane would deny what this one's controller writes: name system:serviceaccount:team-b:second-keyplane-controller in its admissionPolicies.controllers",
+        `release keyplane, of system:serviceaccount:${NAMESPACE}:keyplane-controller, would deny what this one's controller writes: name system:serviceaccount:team-b:second-keyplane-controller in its admissionPolicies.controllers`,
       ),
+    });
+    const namesake = ["keyplane", ...second.slice(1), "--set", "fullnameOverride=second"];
+    expect(await helm.runHelm("install", ...namesake)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("name system:serviceaccount:team-b:second-controller in its"),
     });
     const first = ["upgrade", ...RELEASE, ...VALUES("production"), ...NO_CRDS, "--set", "image.tag=next"];
     await helm.helm(...first, ...naming("team-b:second-keyplane-controller"));
