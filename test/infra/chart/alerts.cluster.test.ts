@@ -10,6 +10,7 @@ import { createMetrics } from "../../../processes/metrics.ts";
 import { ALERT_RULES } from "../../env/alerts.ts";
 import { findPromtool } from "../../env/promtool.ts";
 import { ALERT_CASES, type Series } from "./alert-cases.ts";
+import { manifestsIn, openHelm } from "./helm.ts";
 
 const run = promisify(execFile);
 const FILES = join(import.meta.dirname, "../../../infra/chart/files");
@@ -76,6 +77,27 @@ describe("the alerts, by promtool", () => {
     });
     // It names the file of each alert that does otherwise.
     await run(promtool, ["test", "rules", ...(await Promise.all(files))]);
+  });
+
+  it("fire for the release's own namespace where nothing of it is scraped, though another installation is well", async () => {
+    const helm = await openHelm(folder);
+    const monitored = ["--set", "metrics.rules.enabled=true,metrics.renderMode=alwaysRender"];
+    const rule = manifestsIn(await helm.render(...monitored)).find(({ kind }) => kind === "PrometheusRule");
+    const other = 'namespace="dev",instance="a:8081"';
+    const series = [`keyplane_index_current{${other}}`, `leader_election_master_status{name="keyplane",${other}}`];
+    const expr = 'count by (alertname, namespace) (ALERTS{alertstate="firing"})';
+    const firing = ["KeyplaneControllerWithoutLeader", "KeyplaneNotServing"].map((alert) => ({
+      ...{ labels: `{alertname="${alert}",namespace="keyplane-system"}`, value: 1 },
+    }));
+    const test = {
+      interval: "1m",
+      input_series: series.map((name) => ({ series: name, values: "1x90" })),
+      promql_expr_test: [{ expr, eval_time: "90m", exp_samples: firing }],
+    };
+    const [rules, file] = [join(folder, "release.rules.yaml"), join(folder, "release.yaml")];
+    await writeFile(rules, JSON.stringify(rule?.spec));
+    await writeFile(file, JSON.stringify({ rule_files: [rules], evaluation_interval: "1m", tests: [test] }));
+    await run(promtool, ["test", "rules", file]);
   });
 });
 
