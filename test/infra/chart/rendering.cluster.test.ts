@@ -118,6 +118,13 @@ describeOnKubernetes("infra/chart", (kubernetes) => {
     }
   });
 
+  it("believes what is forwarded in those examples alone in which a proxy stands before the servers", async () => {
+    const examples = values.map((file) => helm.render("--values", join(EXAMPLES, file), "--set", "crds.install=false"));
+    const believing = (await Promise.all(examples)).filter((text) => text.includes("--trusted-proxies="));
+    const kinds = believing.map((text) => new Set(manifestsIn(text).map(({ kind }) => kind)));
+    expect(kinds.map((of) => of.has("Ingress"))).toEqual([true]);
+  });
+
   it("b109: bounds by a kernel parameter of the servers' pods what the kernel keeps of answers that are not read", async () => {
     const rendered = manifestsIn(await helm.render(...EVERYTHING));
     const contexts = rendered.flatMap((object) => podOf(object)?.spec.securityContext ?? []);
