@@ -36,7 +36,7 @@
 {{- if .enabled }}
 {{- with .tls.existingSecret }}
 - name: authz-tls
-  secret: {secretName: {{ . | quote }}, defaultMode: 0440}
+  secret: {secretName: {{ . | quote }}, defaultMode: 288}
 {{- end }}
 {{- with include "keyplane.authzClientCaVolume" $ }}
 {{ . }}

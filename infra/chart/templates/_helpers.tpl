@@ -169,8 +169,8 @@ twice would be refused by the API server without a word on where it comes from.
 - name: {{ .name }}
   secret:
     secretName: {{ .secret | quote }}
-    # Read by the pod's group alone.
-    defaultMode: 0440
+    # 0440, for the pod's group alone to read; YAML 1.2 takes that for a decimal number.
+    defaultMode: 288
     items: [{key: {{ .key | quote }}, path: {{ .path }}}]
 {{- end -}}
 

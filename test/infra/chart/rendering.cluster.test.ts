@@ -161,6 +161,12 @@ describeOnKubernetes("infra/chart", (kubernetes) => {
     expect(await complaints(text)).toEqual([]);
   });
 
+  it.each(["", "migration"])("mounts Secrets for the pods' group to read alone: infra/kustomize/%s", async (folder) => {
+    const text = await kubernetes().kubectl(["kustomize", join(KUSTOMIZE, folder)]);
+    const modes = [...text.matchAll(/defaultMode: (.*)/g)].map(([, mode]) => Number(mode));
+    expect(new Set(modes)).toEqual(new Set([0o440]));
+  });
+
   it("stands on the PostgreSQL of examples/kind, which the API server takes", async () => {
     expect(await refusalsOf(kubernetes(), await readFile(join(KIND, "postgres.yaml"), "utf8"))).toEqual([]);
   });
