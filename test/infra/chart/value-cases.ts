@@ -40,6 +40,19 @@ export const VALUE_CASES: ValueCases = {
       ["PodDisruptionBudget", "keyplane-controller", { spec: without("minAvailable") }],
     ],
   },
+  "servers are scaled by their own CPU, whatever containers stand beside them": {
+    values: { server: { autoscaling: { enabled: true } } },
+    expected: [
+      [
+        ...(["HorizontalPodAutoscaler", "keyplane-server"] as const),
+        {
+          spec: {
+            metrics: [{ type: "ContainerResource", containerResource: { name: "cpu", container: "server" } }],
+          },
+        },
+      ],
+    ],
+  },
   "Services are of the families that are said": {
     values: { service: { ipFamilyPolicy: "PreferDualStack", ipFamilies: ["IPv4"], labels: LABELS } },
     expected: [
