@@ -294,6 +294,11 @@ describeOnKubernetes("infra/chart", (kubernetes) => {
     ],
     ["as many pods that have to stay as there are", "podDisruptionBudget.minAvailable.server=2", "could be drained"],
     [
+      "a part of the pods that Kubernetes rounds up to all of them",
+      "podDisruptionBudget.minAvailable.controller=51%",
+      "podDisruptionBudget.minAvailable.controller comes to 2 of 2",
+    ],
+    [
       "an autoscaler by a CPU that is not requested",
       "server.autoscaling.enabled=true,server.resources.requests.cpu=null",
       "say server.resources.requests.cpu",
