@@ -282,6 +282,11 @@ describeOnKubernetes("infra/chart", (kubernetes) => {
       "name the one that is there",
     ],
     [
+      "rights on Secrets for any pod of its namespace, by the name of their account",
+      "controller.serviceAccount.create=false,controller.serviceAccount.name=default",
+      "never given to the namespace's own account",
+    ],
+    [
       "one account that is made twice, and deleted with each upgrade",
       "migration.serviceAccount.create=true,migration.serviceAccount.name=keyplane-controller",
       "name another",
