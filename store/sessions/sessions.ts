@@ -63,10 +63,13 @@ export async function findSession(db: Db, digest: string): Promise<Session | und
   };
 }
 
-/** Locks a session until the transaction ends: what ends it waits. Returns false if it has ended. */
+/**
+ * Locks a session until the transaction ends: what ends it waits, and later changes of the session wait behind it. They
+ * would pass a shared lock, and so put the end off (threats b441). Returns false if it has ended.
+ */
 export async function holdSession(tx: Tx, digest: string): Promise<boolean> {
   const { rows } = await sql`select from sessions
-    where digest = ${toDigest(digest)} and expires_at > ${DATABASE_NOW} for key share`.execute(tx);
+    where digest = ${toDigest(digest)} and expires_at > ${DATABASE_NOW} for no key update`.execute(tx);
   return rows.length > 0;
 }
 

@@ -248,6 +248,7 @@ describe("docs/security/threats.md", () => {
       "b437",
       "b438",
       "b440",
+      "b441",
     ];
     const faults = [
       "c82",
