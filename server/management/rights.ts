@@ -1,5 +1,6 @@
 import type { Db, Tx } from "../../store/database/change.ts";
-import { holdTeam, rolesOf } from "../../store/teams/team-roles.ts";
+import { holdTeam } from "../../store/objects/held-teams.ts";
+import { rolesOf } from "../../store/teams/team-roles.ts";
 import { requireSessionStill } from "../auth/management/principal-now.ts";
 import type { InstallationRole, Principal } from "../auth/principal.ts";
 import { type Problem, problem } from "../http/problems/problem.ts";

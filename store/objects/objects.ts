@@ -4,6 +4,7 @@ import type { SharedBudgets } from "../../domain/budget/budget.ts";
 import type { DeclaredTeam } from "../../domain/team/declared-team.ts";
 import type { Db, Tx } from "../database/change.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
+import { outwaitHolders } from "./held-teams.ts";
 import { TEAM_SELECTION } from "./team-columns.ts";
 
 /** Identity and origin of a team, a library or a gateway that is in service. */
@@ -158,6 +159,7 @@ export async function findActiveObject(
 
 /** Locks an object until the transaction ends, and reads it. */
 export async function lockObject<K extends ObjectKind>(tx: Tx, kind: K, id: string): Promise<StoredOf[K] | undefined> {
+  if (kind === "team") await outwaitHolders(tx, sql`id = ${id}`);
   await sql`select from ${sql.table(TABLES[kind])} where id = ${id} for update`.execute(tx);
   const [found] = await listObjects(tx, kind, { id, limit: 1 });
   return found;

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { IssuedNames } from "../../domain/access/team-member.ts";
-import type { Db, Tx } from "../database/change.ts";
+import type { Db } from "../database/change.ts";
 
 /**
  * Reads every role that these names have, by the team's id. Leaves out teams that have revoked the subject since the
@@ -15,9 +15,4 @@ export async function rolesOf(db: Db, names: IssuedNames): Promise<{ teamId: str
       and not exists (select from revoked_subjects r where r.team_id = m.team_id and r.subject = ${names.subject}
         and r.revoked_at >= to_timestamp(${names.issuedAt}::float8 / 1000))`.execute(db);
   return rows;
-}
-
-/** Locks a team until the transaction ends: a change that would cut a member off waits. */
-export async function holdTeam(tx: Tx, teamId: string): Promise<void> {
-  await sql`select from teams where id = ${teamId} for share`.execute(tx);
 }

@@ -8,6 +8,7 @@ import { StaleDeclarationError } from "../database/errors.ts";
 import { newId } from "../database/ids.ts";
 import type { Keyring } from "../encryption/keyring.ts";
 import { auditObject } from "../objects/audit-objects.ts";
+import { outwaitHolders } from "../objects/held-teams.ts";
 import { teamColumns } from "../objects/team-columns.ts";
 import { keepSharedBudgets, shareBudgets } from "../policies/shared-budgets.ts";
 import { removeWebhooks, saveWebhooks, type WebhookDraft } from "../webhooks/team-webhooks.ts";
@@ -80,6 +81,7 @@ async function saveWholeTeam(
   keyring: Keyring,
 ): Promise<SavedTeam & { readonly changedSecrets: readonly string[] }> {
   await keepSharedBudgets(tx);
+  await outwaitHolders(tx, sql`cluster = ${draft.cluster} and name = ${draft.name}`);
   const teamId = await saveTeamRow(tx, draft);
   await shareBudgets(tx, { teamId });
   await saveMembers(tx, teamId, draft.members);
@@ -164,6 +166,7 @@ export function deleteTeam(tx: Tx, deletion: TeamDeletion): Promise<void> {
 type TeamDeletion = Pick<TeamDraft, "cluster" | "name" | "ownerUid" | "by">;
 
 async function deleteWholeTeam(tx: Tx, { cluster, name, ownerUid }: TeamDeletion): Promise<void> {
+  await outwaitHolders(tx, sql`cluster = ${cluster} and name = ${name}`);
   const deleted = await tx
     .updateTable("teams")
     .set({ state: "deleted", owner_uid: null })

@@ -3,6 +3,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { managementToken } from "../../../server/auth/management/management-token.ts";
 import { leakRoutes } from "../../../server/leaks/routes.ts";
 import { managementRoutes } from "../../../server/management/routes.ts";
+import type { Tx } from "../../../store/database/change.ts";
+import { holdTeam } from "../../../store/objects/held-teams.ts";
 import { describeOnPostgres } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
 import { unique } from "../../store/fixtures.ts";
@@ -50,9 +52,15 @@ describeOnPostgres("A change that waits for a lock while its author loses the ri
   });
   afterEach(() => harness.close());
 
+  async function waiting(): Promise<number> {
+    const { rows } = await sql`select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(store().db);
+    return rows.length;
+  }
+
   /** Begins a change while `held` is locked, does something meanwhile, and returns the answer to the change. */
   async function overtake<T>(
-    held: ReturnType<typeof sql>,
+    held: { execute(tx: Tx): Promise<unknown> },
     begin: () => Promise<T>,
     meanwhile: () => Promise<unknown>,
   ): Promise<T> {
@@ -67,11 +75,7 @@ describeOnPostgres("A change that waits for a lock while its author loses the ri
       });
     await locked.promise;
     const begun = begin();
-    await until("the change waits", async () => {
-      const { rows } = await sql<{ count: number }>`select count(*)::int as count from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`.execute(store().db);
-      return rows[0]?.count === 1;
-    });
+    await until("the change waits", async () => (await waiting()) === 1);
     await meanwhile();
     release.resolve();
     await holding;
@@ -137,6 +141,19 @@ describeOnPostgres("A change that waits for a lock while its author loses the ri
       revoke,
     );
     expect([403, 404]).toContain(answer.status);
+  });
+
+  test.each([
+    ["key", "/keys", { preset: "MCPReadOnly" }],
+    ["gateway", "/gateways", GATEWAY("evil")],
+  ])("b441, b428: makes no %s for a member whose revocation waits already", async (_, path, spec) => {
+    const body = { name: unique("late"), team: team.name, spec };
+    let asked: ReturnType<typeof send> | undefined;
+    await overtake({ execute: (tx) => holdTeam(tx, team.id) }, revoke, async () => {
+      asked = send("POST", path, ownPage(harness, ann), body);
+      await Promise.race([asked, until("it waits behind the revocation", async () => (await waiting()) === 2)]);
+    });
+    expect((await asked)?.status).toBe(403);
   });
 
   test("b428: brings no admin back whom another change has removed", async () => {

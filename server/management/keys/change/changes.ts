@@ -8,7 +8,6 @@ import { updateKeyPolicy } from "../../../../store/keys/lifecycle/policy-update.
 import { revokeKey } from "../../../../store/keys/lifecycle/revocation.ts";
 import { requestRotation } from "../../../../store/keys/lifecycle/rotation-request.ts";
 import { lockKey } from "../../../../store/keys/rows/api-managed-keys.ts";
-import { findKey } from "../../../../store/keys/rows/find-key.ts";
 import type { LoadedKey } from "../../../../store/keys/rows/key-rows.ts";
 import { problem } from "../../../http/problems/problem.ts";
 import type { ChangeContext } from "../../change-context.ts";
@@ -64,7 +63,7 @@ export async function rotateByHand(
   creation?: Creation,
 ): Promise<number | null> {
   const { askSeq } = await commitChange(store, null, async (tx) => {
-    const key = requireKey(await findKey(tx, keyId), rights, "change keys");
+    const key = requireKey(await lockKey(tx, keyId), rights, "change keys");
     requireLiving(key);
     if (key.cluster === API_CLUSTER) {
       throw problem("conflict", "No controller delivers this key: POST .../versions makes a new version of it.");

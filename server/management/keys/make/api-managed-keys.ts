@@ -12,6 +12,7 @@ import type { Reservation } from "../../../../store/keys/lifecycle/key-reservati
 import { reserveVersion } from "../../../../store/keys/lifecycle/key-reservations.ts";
 import { activateVersion } from "../../../../store/keys/lifecycle/key-versions.ts";
 import type { LoadedKey } from "../../../../store/keys/rows/key-rows.ts";
+import { holdTeam } from "../../../../store/objects/held-teams.ts";
 import { problem } from "../../../http/problems/problem.ts";
 import type { ChangeContext } from "../../change-context.ts";
 import { invalid } from "../../objects/diagnostics.ts";
@@ -41,10 +42,12 @@ type NewVersion = Pick<Reservation, "key" | "policy" | "number" | "expiresAfter"
  */
 export async function createKey(
   tx: Tx,
-  { author, rights }: ChangeContext,
+  { author, principal, rights }: ChangeContext,
   { source, managedBy = null, ...asked }: CreateKeyBody,
 ): Promise<MadeVersion> {
   const { teamId, spec, policy, expiresAfter } = await planNewKey(tx, rights, asked);
+  // Before the key refers to the team, which locks its row: the author's right is checked after that.
+  if (typeof principal.as !== "string") await holdTeam(tx, teamId);
   const secret = secretOf(source);
   const key = {
     id: newId("key"),
