@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { appendAudit } from "../../store/audit/audit.ts";
 import { endSessionsByLink, endSessionsOf } from "../../store/sessions/sessions.ts";
+import { requireSessionStill } from "../auth/management/principal-now.ts";
 import { LINK_ACTOR } from "../auth/session/authenticate-session.ts";
 import type { ServerConfig } from "../context/config.ts";
 import { changeContextOf } from "./change-context.ts";
@@ -45,13 +46,16 @@ export function endedSessionRoutes(
       schema: { body: BODY },
     },
     async (request): Promise<EndedSessions> => {
-      const { store, rights, author: by } = await changeContextOf(management, request, request.body);
+      const { store, principal, rights, author: by } = await changeContextOf(management, request, request.body);
       const { subject } = request.body;
       requireInstallation(rights, "end sessions");
       assertSubject(subject, issuers);
       const ended = await store.db.transaction().execute(async (tx) => {
-        const byLink = subject === LINK_ACTOR ? await endSessionsByLink(tx) : 0;
-        const count = byLink + (await endSessionsOf(tx, subject));
+        const byLink = subject === LINK_ACTOR ? await endSessionsByLink(tx) : [];
+        const digests = [...byLink, ...(await endSessionsOf(tx, subject))];
+        // Once the deletions have waited; the session that asks may be among them.
+        if (!digests.some((digest) => digest === principal.session)) await requireSessionStill(tx, principal);
+        const count = digests.length;
         await appendAudit(tx, [{ at: null, kind: "session.ended", by, detail: { subject, count } }]);
         return count;
       });

@@ -1,6 +1,6 @@
 import { type RawBuilder, type Selectable, type SqlBool, sql } from "kysely";
 import { DATABASE_NUMBER, type Db, type Tx } from "../database/change.ts";
-import { toDigest } from "../database/digest.ts";
+import { fromDigest, toDigest } from "../database/digest.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
 import type { Database } from "../database/schema.ts";
 import { DATABASE_NOW, databaseTimeIn, toMs } from "../database/times.ts";
@@ -111,26 +111,26 @@ export async function endSession(db: Db, digest: string): Promise<boolean> {
 /**
  * Ends the sessions of a subject, by any issuer.
  *
- * @returns number of sessions that had not ended
+ * @returns digests of the sessions that had not ended
  */
-export async function endSessionsOf(tx: Tx, subject: string): Promise<number> {
+export async function endSessionsOf(tx: Tx, subject: string): Promise<string[]> {
   return endWhere(tx, sql`subject = ${subject}`);
 }
 
 /**
  * Ends the sessions that began with a one-time link, and the links that were not used.
  *
- * @returns number of sessions that had not ended
+ * @returns digests of the sessions that had not ended
  */
-export async function endSessionsByLink(tx: Tx): Promise<number> {
+export async function endSessionsByLink(tx: Tx): Promise<string[]> {
   await sql`delete from sign_in_links`.execute(tx);
   return endWhere(tx, sql`subject is null`);
 }
 
-async function endWhere(tx: Tx, condition: RawBuilder<unknown>): Promise<number> {
-  const { rows } = await sql<{ wasOpen: boolean }>`delete from sessions where ${condition}
-    returning expires_at > ${DATABASE_NOW} and made_in = ${DATABASE_NUMBER} as "wasOpen"`.execute(tx);
-  return rows.filter(({ wasOpen }) => wasOpen).length;
+async function endWhere(tx: Tx, condition: RawBuilder<unknown>): Promise<string[]> {
+  const { rows } = await sql<{ digest: Uint8Array; wasOpen: boolean }>`delete from sessions where ${condition}
+    returning digest, expires_at > ${DATABASE_NOW} and made_in = ${DATABASE_NUMBER} as "wasOpen"`.execute(tx);
+  return rows.filter(({ wasOpen }) => wasOpen).map(({ digest }) => fromDigest(digest));
 }
 
 /** Ends every session and one-time link: in a database put back in time, it is unknown which of them had ended. */

@@ -5,6 +5,7 @@ import { leakRoutes } from "../../../server/leaks/routes.ts";
 import { managementRoutes } from "../../../server/management/routes.ts";
 import type { Tx } from "../../../store/database/change.ts";
 import { holdTeam } from "../../../store/objects/held-teams.ts";
+import { findSession } from "../../../store/sessions/sessions.ts";
 import { describeOnPostgres } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
 import { unique } from "../../store/fixtures.ts";
@@ -86,9 +87,12 @@ describeOnPostgres("A change that waits for a lock while its author loses the ri
     expect(revoked).toMatchObject({ status: 200, body: { confirmed: true } });
   };
 
-  /** Has a request of the thief wait for the team, and ends the sessions by links meanwhile. */
-  const overtakeThief = (begin: () => ReturnType<typeof send>) =>
-    overtake(sql`select from teams where id = ${team.id} for update`, begin, async () => {
+  /** Has a request of the thief wait for the team or another lock, and ends the sessions by links meanwhile. */
+  const overtakeThief = (
+    begin: () => ReturnType<typeof send>,
+    held = sql`select from teams where id = ${team.id} for update`,
+  ) =>
+    overtake(held, begin, async () => {
       const ended = await byOwner("/ended-sessions", { subject: "console-link" });
       expect(ended.body.ended).toBeGreaterThan(0);
     });
@@ -106,6 +110,20 @@ describeOnPostgres("A change that waits for a lock while its author loses the ri
     expect(answer.status).toBe(401);
     const { rows } = await sql`select from keys where name = ${key.name}`.execute(store().db);
     expect(rows).toEqual([]);
+  });
+
+  test("b431: ends no other session once the session by a link that asked for it is ended", async () => {
+    const answer = await overtakeThief(
+      () => send("POST", "/ended-sessions", ownPage(harness, thief), { subject: "ann" }),
+      sql`select from sessions where subject = 'ann' for update`,
+    );
+    expect(answer.status).toBe(401);
+    expect(await findSession(store().db, ann.digest)).toBeDefined();
+  });
+
+  test("a session by a link ends all of them, itself too", async () => {
+    const { status } = await send("POST", "/ended-sessions", ownPage(harness, thief), { subject: "console-link" });
+    expect([status, await findSession(store().db, thief.digest)]).toEqual([200, undefined]);
   });
 
   test("b428: widens no key once the revocation is confirmed", async () => {

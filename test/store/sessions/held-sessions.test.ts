@@ -28,6 +28,6 @@ describeOnPostgres("Changes of one session that overlap all the time", (store) =
     await Promise.race([after, until("it waits behind the end", async () => (await waiting()) === 2)]);
     release.resolve();
     await before;
-    expect(await Promise.all([end, after])).toEqual([1, false]);
+    expect(await Promise.all([end, after])).toEqual([[digest], false]);
   });
 });
