@@ -10,7 +10,10 @@ export const MAX_CALLER_NETWORKS = 16;
 /** Recorded in place of a network for a caller whose address is not known: every list refuses it. */
 export const UNKNOWN_NETWORK = "unknown";
 
-/** Recorded in place of a network for a service that asks about a key by introspection: every list refuses it. */
+/**
+ * Recorded in place of a network for a service that asks about a key by introspection, beside the networks: every list
+ * refuses it.
+ */
 export const INTROSPECTION = "introspection";
 
 /** Returns what is recorded for an address: a /24 of IPv4, a /56 of IPv6, or what is in place of a network. */

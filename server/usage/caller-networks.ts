@@ -1,4 +1,9 @@
-import { callerNetwork, MAX_CALLER_NETWORKS, UNKNOWN_NETWORK } from "../../domain/access/caller-network.ts";
+import {
+  callerNetwork,
+  INTROSPECTION,
+  MAX_CALLER_NETWORKS,
+  UNKNOWN_NETWORK,
+} from "../../domain/access/caller-network.ts";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { NotedNetwork } from "../../store/keys/uses/key-networks.ts";
 import { KeyRow } from "../key-index/key-row.ts";
@@ -27,7 +32,8 @@ export class CallerNetworks {
     const callers = this.#keys.find(key, at);
     if (callers.last === ip) return;
     callers.last = ip;
-    if (callers.networks.length >= MAX_CALLER_NETWORKS) return;
+    const most = MAX_CALLER_NETWORKS + Number(callers.networks.includes(INTROSPECTION));
+    if (callers.networks.length >= most && ip !== INTROSPECTION) return;
     const network = callerNetwork(ip);
     if (callers.networks.includes(network)) return;
     callers.networks.push(network);

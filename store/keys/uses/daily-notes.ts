@@ -15,6 +15,8 @@ export type NotesOf = {
   readonly known: "networks_known" | "libraries_known";
   /** Maximum number of notes that are kept of a key: the latest. */
   readonly most: number;
+  /** Note that is kept beside these. */
+  readonly besides?: string;
 };
 
 /** Note of a key on a day, such as `2026-11-25`. */
@@ -24,18 +26,24 @@ export type DailyNote = { readonly keyId: string; readonly what: string; readonl
  * Adds notes, as one batch in one statement, and keeps the latest of each key. Rows are locked in one order, so that
  * replicas do not deadlock. Writes nothing if all is known already.
  */
-export async function recordNotes(store: Store, { table, most }: NotesOf, noted: readonly DailyNote[]): Promise<void> {
+export async function recordNotes(
+  store: Store,
+  { table, most, besides = "" }: NotesOf,
+  noted: readonly DailyNote[],
+): Promise<void> {
   if (noted.length === 0) return;
   const kept = sql.table(table);
+  const place = sql`row_number() over (partition by key_id order by what = ${besides}, day desc, what) as place`;
+  const isKept = sql`(place <= ${most} or what = ${besides})`;
   await sql`
     with noted as (
       select key_id, what, max(day) as day from unnest(${noted.map(({ keyId }) => keyId)}::text[],
         ${noted.map(({ what }) => what)}::text[], ${noted.map(({ day }) => day)}::text[]) as n (key_id, what, day)
       group by key_id, what
     ), placed as (
-      select noted.*, row_number() over (partition by key_id order by day desc, what) as place from noted
+      select noted.*, ${place} from noted
     ), added as (
-      select key_id, ${SEEN} from placed where place <= ${most} group by key_id
+      select key_id, ${SEEN} from placed where ${isKept} group by key_id
     )
     insert into ${kept} as stored (key_id, seen, oldest)
     select a.key_id, a.seen, a.oldest from added a
@@ -43,11 +51,13 @@ export async function recordNotes(store: Store, { table, most }: NotesOf, noted:
     order by a.key_id
     on conflict (key_id) do update set (seen, oldest) = (
       select ${SEEN} from (
-        select what, max(day) as day
-        from (select * from jsonb_each_text(stored.seen) union all select * from jsonb_each_text(excluded.seen))
-          as e (what, day)
-        group by what order by max(day) desc, what limit ${most}
-      ) kept)`.execute(store.backgroundDb);
+        select e.*, ${place} from (
+          select stored.key_id, what, max(day) as day
+          from (select * from jsonb_each_text(stored.seen) union all select * from jsonb_each_text(excluded.seen))
+            as e (what, day)
+          group by what
+        ) e
+      ) kept where ${isKept})`.execute(store.backgroundDb);
 }
 
 const SEEN: RawBuilder<unknown> = sql`jsonb_object_agg(what, day) as seen, min(day::date) as oldest`;

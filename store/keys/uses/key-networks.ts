@@ -1,4 +1,4 @@
-import { type CallerNetwork, MAX_CALLER_NETWORKS } from "../../../domain/access/caller-network.ts";
+import { type CallerNetwork, INTROSPECTION, MAX_CALLER_NETWORKS } from "../../../domain/access/caller-network.ts";
 import type { Db } from "../../database/change.ts";
 import type { Store } from "../../database/store.ts";
 import { type NotesOf, notesKnownSince, pruneNotes, readNotes, recordNotes } from "./daily-notes.ts";
@@ -7,6 +7,7 @@ import { type NotesOf, notesKnownSince, pruneNotes, readNotes, recordNotes } fro
 const NETWORKS: NotesOf = {
   ...{ table: "key_networks", known: "networks_known" },
   most: MAX_CALLER_NETWORKS,
+  besides: INTROSPECTION,
 };
 
 /** Call with a key from a network on a day, such as `2026-11-25`. */

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { INTROSPECTION } from "../../../domain/access/caller-network.ts";
 import type { KeyRecord } from "../../../domain/access/key-record.ts";
 import { KeyIndex } from "../../../server/key-index/key-index.ts";
 import { CallerNetworks } from "../../../server/usage/caller-networks.ts";
@@ -42,6 +43,21 @@ test("b133: of a key that is called from everywhere 16 networks a day are noted,
   networks.note(key, NOW, { ip: undefined });
   const noted = networks.drain().map(({ network }) => network);
   expect([noted.length, noted.indexOf("unknown"), noted.lastIndexOf("unknown")]).toEqual([16, 0, 0]);
+});
+
+test("b436: a service that introspects a key is noted, whether 16 networks have called it or are to call it yet", () => {
+  const key = indexed(new KeyIndex(), "key_a");
+  const networks = new CallerNetworks();
+  const callFromMany = (at: number) => {
+    for (let place = 0; place < 20; place++) networks.note(key, at, { ip: `10.0.${place}.1` });
+  };
+  callFromMany(NOW);
+  for (let times = 0; times < 2; times++) networks.note(key, NOW, { ip: INTROSPECTION });
+  const noted = networks.drain().map(({ network }) => network);
+  expect([noted.length, noted.indexOf(INTROSPECTION)]).toEqual([17, 16]);
+  networks.note(key, NOW + DAY, { ip: INTROSPECTION });
+  callFromMany(NOW + DAY);
+  expect(networks.drain()).toHaveLength(17);
 });
 
 test("a caller whose address is not known is noted", () => {

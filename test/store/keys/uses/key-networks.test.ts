@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
+import { INTROSPECTION } from "../../../../domain/access/caller-network.ts";
 import { NOTES_KEPT_DAYS } from "../../../../store/keys/uses/daily-notes.ts";
 import { readNetworks, recordNetworks } from "../../../../store/keys/uses/key-networks.ts";
 import { prune } from "../../../../store/retention.ts";
@@ -46,6 +47,19 @@ describeNightlyOnEachEngine("The networks that a key was called from", (store) =
       select key_id as id, seen from key_networks where key_id in (${mixed}, ${old})`.execute(store().db);
     expect(rows).toEqual([{ id: mixed, seen: { "198.51.100.0/24": day(1) } }]);
     expect((await prune(store(), 90 * DAY)).networks).toBe(0);
+  });
+
+  test("b436: leave the note that a service has introspected the key, however many they are", async () => {
+    const key = unique("key");
+    const networks = Array.from({ length: 20 }, (_, place) => `10.0.${place}.0/24`);
+    await note(key, [INTROSPECTION, 1]);
+    for (const ago of [1, 0]) await note(key, ...networks.map((network) => [network, ago] as const));
+    const noted = await known(key);
+    expect(noted).toHaveLength(17);
+    expect(noted).toContainEqual({ network: INTROSPECTION, lastSeenOn: day(1) });
+    const atOnce = unique("key");
+    await note(atOnce, ...[...networks, INTROSPECTION].map((network) => [network, 0] as const));
+    expect((await known(atOnce)).map(({ network }) => network)).toContain(INTROSPECTION);
   });
 
   test("are written by several servers at once, and none is lost", async () => {
