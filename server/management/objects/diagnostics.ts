@@ -20,22 +20,26 @@ export type GivenObject = { readonly name: string; readonly namespace: string; r
 
 /**
  * Parses an object: its names by the rules of Kubernetes, its spec by the schema and rules of its kind. No text of the
- * spec may hold a key, since it is kept and shown to all who may look at the object (threats b78); a stored text stays.
+ * spec may hold a key, since it is kept and shown to all who may look at the object (threats b78); a stored text stays,
+ * wherever it is.
  *
- * @param old stored spec and status of an object that is to be changed
+ * @param old stored spec and status of an object that is to be changed, as far as transition rules read them
+ * @param stored all of it that is shown
  * @throws Problem `invalid` with all faults
  */
 export function readGivenObject<K extends Kind>(
   kind: K,
   { name, namespace, spec }: GivenObject,
   old?: { readonly spec: unknown; readonly status: unknown },
+  stored: unknown = old?.spec,
 ): Spec<K> {
   const names = [
     ...checkName(name, MAX_NAME_LENGTH, ["name"]),
     ...(namespace === "" ? [] : checkNamespace(namespace, ["namespace"])),
   ].map(toFieldDiagnostic);
   const checked = checkSpec(kind, name, spec, old);
-  const ofSpec = "diagnostics" in checked ? checked.diagnostics : pastedKeys(checked.spec, old?.spec, ["spec"]);
+  const ofSpec =
+    "diagnostics" in checked ? checked.diagnostics : pastedKeys(checked.spec, new Set(textsOf(stored)), ["spec"]);
   const diagnostics = [...names, ...ofSpec];
   if (diagnostics.length > 0 || "diagnostics" in checked) throw invalid(diagnostics);
   return checked.spec;
@@ -44,14 +48,19 @@ export function readGivenObject<K extends Kind>(
 const MAX_NAME_LENGTH = 63;
 
 /** Returns the faults of texts that hold a whole key, and are not stored so. A model may be named `inf_llama-70b`. */
-function pastedKeys(value: unknown, stored: unknown, path: Path): FieldDiagnostic[] {
+function pastedKeys(value: unknown, stored: ReadonlySet<string>, path: Path): FieldDiagnostic[] {
   if (typeof value === "string") {
-    return value === stored || !containsWholeKey(value) ? [] : [{ path: formatPath(path), message: HOLDS_KEY }];
+    return stored.has(value) || !containsWholeKey(value) ? [] : [{ path: formatPath(path), message: HOLDS_KEY }];
   }
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([name, inner]) =>
-    pastedKeys(inner, Reflect.get(Object(stored), name), [...path, Array.isArray(value) ? Number(name) : name]),
+    pastedKeys(inner, stored, [...path, Array.isArray(value) ? Number(name) : name]),
   );
+}
+
+function textsOf(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsOf) : [];
 }
 
 const HOLDS_KEY = "holds what looks like a key: write it without, it is kept";

@@ -3,7 +3,7 @@ import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import { jsonSchema, specSchema } from "../../../domain/manifest/validation/json-schema.ts";
 import type { Tx } from "../../../store/database/change.ts";
 import { type LibraryDraft, removeLibrary, saveLibrary } from "../../../store/libraries/libraries.ts";
-import { findNamesake } from "../../../store/objects/objects.ts";
+import { findNamesake, type StoredOf } from "../../../store/objects/objects.ts";
 import type { ChangeContext } from "../change-context.ts";
 import { NEW_NAME, NEW_NAMESPACE, REASON, type ReasonBody, TEAM } from "../request-schemas.ts";
 import { requireRightStill } from "../rights.ts";
@@ -50,7 +50,7 @@ export const LIBRARIES: ManagedResource<"library", CreateBody> = {
   },
 
   async replace(tx, context, stored, spec) {
-    await save(tx, context, stored, spec, stored.displayName);
+    await save(tx, context, stored, spec, stored);
   },
 
   async remove(tx, { author: by }, { cluster, namespace, name, ownerUid, deletionPolicy: policy }) {
@@ -63,11 +63,11 @@ async function save(
   { author }: ChangeContext,
   library: Pick<LibraryDraft, "namespace" | "name" | "teamId" | "ownerUid">,
   given: unknown,
-  storedName?: string,
+  stored?: StoredOf["library"],
 ): Promise<{ id: string }> {
   const { namespace, name, teamId, ownerUid } = library;
-  const old = storedName === undefined ? undefined : { spec: { displayName: storedName }, status: {} };
-  const spec = readGivenObject("MemoryLibrary", { name, namespace, spec: given }, old);
+  const old = stored && { spec: { displayName: stored.displayName }, status: {} };
+  const spec = readGivenObject("MemoryLibrary", { name, namespace, spec: given }, old, stored);
   for (const field of ["embedding", "extraction"] as const) {
     if (spec[field] === undefined) continue;
     const message = "is for a library that a manifest declares, whose controller makes its key: leave it out";

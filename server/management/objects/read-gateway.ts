@@ -73,6 +73,7 @@ export function readGateway(given: GivenObject, old?: StoredGateway): ReadGatewa
     "ModelGateway",
     { ...given, spec },
     old && { spec: { upstreams: [], routes: [] }, status: { publicID: old.publicId } },
+    old,
   );
   const upstreams = read.upstreams.map(({ name, dialect, baseURL, credentialRef }, i) => {
     const credential = credentialRef === undefined ? (false as const) : credentials[i];

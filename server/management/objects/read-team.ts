@@ -51,11 +51,13 @@ export function readTeam(given: GivenObject, old?: StoredTeam): ReadTeam {
     "PlatformTeam",
     { ...given, spec: isRecord(given.spec) ? fillInNamespaces(rest) : given.spec },
     old && { spec: { displayName: old.displayName }, status: {} },
+    old,
   );
   const spec = freeLibraries(placed, rest);
   const { webhooks, secrets } = takeSecrets(list);
   // Webhooks are read apart: a team that was made by hand has no namespace for a Secret.
-  const read = readGivenObject("PlatformTeam", { ...given, spec: { namespaces: [SOME_SECRET.namespace], webhooks } });
+  const apart = { ...given, spec: { namespaces: [SOME_SECRET.namespace], webhooks } };
+  const read = readGivenObject("PlatformTeam", apart, undefined, old);
   return {
     ...spec,
     webhooks: read.webhooks.map(({ url, events }, i) => {

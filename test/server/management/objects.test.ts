@@ -8,7 +8,7 @@ import { findOrphans } from "../../../store/orphans.ts";
 import { readTeams } from "../../../store/teams/team-records.ts";
 import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { libraryDraft, makeTeam, run, unique } from "../../store/fixtures.ts";
-import { type Api, startApi } from "./api.ts";
+import { type Api, type ApiResponse, startApi } from "./api.ts";
 
 describeNightlyOnEachEngine("what the management API makes", (store) => {
   let api: Api;
@@ -266,6 +266,44 @@ describeNightlyOnEachEngine("what the management API makes", (store) => {
         const { status, text } = await api.send("POST", path, { name: unique("pasted"), ...body });
         expect([status, text.includes("looks like a key"), text.includes(key)], path).toEqual([422, true, false]);
       }
+    });
+
+    test("b78: is changed, as are a library and a gateway, beside a key that was pasted into a text before", async () => {
+      const key = mintKey(randomBytes);
+      const members = ["old", "other"].map((subject) => ({ role: "viewer", subject }));
+      const webhooks = [
+        { url: "https://hooks.example/old", events: ["key.revoked"], secret: `whsec_${"a".repeat(32)}` },
+      ];
+      const team = await madeTeam({ members, webhooks });
+      const make = async (path: string, spec: object) =>
+        (await api.send("POST", path, { name: unique("old"), team: team.id, spec })).body.id;
+      const library = await make("/libraries", { description: "old" });
+      const upstreams = ["a", "old"].map((name) => {
+        return { name, dialect: "openai", baseURL: `https://id.example/${name}`, noCredential: true };
+      });
+      const gateway = await make("/gateways", { upstreams, routes: [] });
+      for (const [table, column, of] of [
+        ["team_members", "value", sql`team_id = ${team.id}`],
+        ["team_webhooks", "url", sql`team_id = ${team.id}`],
+        ["libraries", "description", sql`id = ${library}`],
+        ["gateway_upstreams", "base_url", sql`gateway_id = ${gateway}`],
+      ] as const) {
+        const kept = sql.ref(column);
+        await sql`update ${sql.table(table)} set ${kept} = replace(${kept}, 'old', ${key})
+          where ${of} and ${kept} like '%old%'`.execute(store().db);
+      }
+      const changes: [path: string, change: (spec: ApiResponse["body"]) => object][] = [
+        [`/teams/${team.id}`, ({ members }) => ({ members: members.toReversed() })],
+        [`/libraries/${library}`, () => ({ displayName: "Docs" })],
+        [`/gateways/${gateway}`, ({ upstreams }) => ({ upstreams: upstreams.slice(1) })],
+      ];
+      for (const [path, change] of changes) {
+        const { spec } = (await api.send("GET", path)).body;
+        expect(JSON.stringify(spec), path).toContain(key);
+        const { status, body } = await put(path, { ...spec, ...change(spec) });
+        expect([status, body.errors], path).toEqual([200, undefined]);
+      }
+      expect((await put(`/libraries/${library}`, { displayName: `the key ${key}` })).status).toBe(422);
     });
 
     test("b78: takes no key for a subject, and keeps none", async () => {
