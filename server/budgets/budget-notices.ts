@@ -20,8 +20,8 @@ type BudgetNoticesDeps = {
  */
 export class BudgetNotices {
   readonly #deps: BudgetNoticesDeps;
-  /** Thresholds that are recorded, and what was used then, by budget, period and the budget's size. */
-  readonly #recorded = new Map<string, { readonly percent: Threshold; readonly used: number }>();
+  /** Thresholds that are recorded, and what was used last, by budget, period and the budget's size. */
+  readonly #recorded = new Map<string, { readonly percent: Threshold | 0; readonly used: number }>();
   /** End of the queue of recordings: one after the other, since a thread that begins finds many budgets half used. */
   #recording: Promise<void> = Promise.resolve();
 
@@ -49,7 +49,10 @@ export class BudgetNotices {
     const before = this.#recorded.get(position);
     // Less is used where a release has given back what ended servers held: the store has forgotten thresholds with it.
     const recorded = before === undefined || used < before.used ? 0 : before.percent;
-    if (percent === undefined || percent <= recorded) return;
+    if (percent === undefined || percent <= recorded) {
+      if (before !== undefined) this.#recorded.set(position, { percent: recorded, used });
+      return;
+    }
     keepNewest(this.#recorded, position, { percent, used }, MOST_KNOWN);
     this.#recording = this.#recording.then(async () => {
       try {

@@ -65,6 +65,17 @@ test("b135: of a budget that has something back a thread has thresholds recorded
   expect((await note({}, { spent: 1_000 })).at(-1)).toEqual([100, 1_000]);
 });
 
+test("b135: a budget that has something back has its threshold recorded anew, however far its use had gone on since", async () => {
+  const { note } = watched();
+  await note({}, { spent: 600, silent: 200 });
+  await note({}, { spent: 750, silent: 200 });
+  // The 200 are given back, and the store forgets 80 %.
+  expect(await note({}, { spent: 830 })).toEqual([
+    [80, 1_000],
+    [80, 1_000],
+  ]);
+});
+
 test("b135: a budget that is raised, and the next period, are reported anew", async () => {
   const { note } = watched();
   await note({}, { spent: 1_000 });
