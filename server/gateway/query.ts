@@ -4,17 +4,25 @@ import { isModelName } from "./headers/header-names.ts";
 import { isSteeringName } from "./headers/steering-names.ts";
 
 /**
- * Parameters that make some upstreams take a request for another one, by its method, its headers or its body, or leave
- * the usage out of its answer.
+ * Parameters that make some upstreams take a request for another one, by its method, its headers, its body or its
+ * credential, have another account pay for it, or keep the usage from being read in its answer.
  */
 const OVERRIDES: ReadonlySet<string> = new Set([
+  "$callback",
   "$ct",
   "$fields",
   "$httpheaders",
   "$httpmethod",
+  "$key",
   "$req",
+  "$userproject",
   "_method",
+  "access_token",
+  "bearer_token",
+  "callback",
   "fields",
+  "oauth_token",
+  "userproject",
   "x-http-method",
   "x-http-method-override",
   "x-method-override",

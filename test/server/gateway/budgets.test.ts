@@ -60,6 +60,19 @@ test("b129: a key is charged what the answer reports, and refused where its call
   expect((await ask(key, "/v1/chat/completions", { max_tokens: 10 })).status).toBe(200);
 });
 
+test("b231: a key whose calls ask Google for JSONP is charged what their answers report", async () => {
+  upstream.answerWith((response, { url }) => {
+    const usage = '{"usageMetadata":{"promptTokenCount":60000,"totalTokenCount":60000}}';
+    const isScript = url.includes("callback");
+    response.writeHead(200, { "content-type": isScript ? "text/javascript" : "application/json" });
+    response.end(isScript ? `f(${usage});` : usage);
+  });
+  const key = harness.addKey(budgeted(monthly(70_000)));
+  const path = "/v1beta/models/gem:generateContent?callback=f";
+  expect((await ask(key, path, { contents: [] })).status).toBe(200);
+  expect((await ask(key, path, { generationConfig: { maxOutputTokens: 10_000 } })).status).toBe(429);
+});
+
 test("b306: a call that is asked once more on a fresh socket is charged once", async () => {
   const served = new WeakSet<object>();
   upstream.answerWith((response, _received, { socket }) => {

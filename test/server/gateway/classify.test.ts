@@ -187,6 +187,12 @@ test.each([
   ["$ALT=media&alt=ndjson&b=2", "b=2"],
   ["fields=candidates&b=2", "b=2"],
   ["%24fie%256cds=candidates(content)&b=2", "b=2"],
+  ["callback=f&b=2", "b=2"],
+  ["$callback=f&%24Callback=f&c%2561llback&b=2", "b=2"],
+  [
+    "$.xgafv=2&%24prettyPrint=true&uploadType=media&quotaUser=u",
+    "$.xgafv=2&%24prettyPrint=true&uploadType=media&quotaUser=u",
+  ],
 ])(
   "b231: what goes upstream of the query %s is %s: no answer comes without its usage, or in a form that is not read",
   (query, forwarded) => {

@@ -101,6 +101,25 @@ test.each(["OpenAI-Organization", "openai_project", "OpenAI-Project", "X-Goog-Us
 );
 
 test.each([
+  "access_token",
+  "oauth_token",
+  "bearer_token",
+  "$key",
+  "%24key",
+  "Access%5Ftoken",
+  "$userProject",
+  "userProject",
+])(
+  "b125: the parameter %s, by which a client has Google take another credential or account, stays here",
+  async (name) => {
+    for (const id of ids) {
+      expect((await post(`${id}/v1beta/models/m:generateContent?alt=json&${name}=of-the-client`)).status).toBe(200);
+      expect(upstream.received.at(-1)?.url).toMatch(/:generateContent\?alt=json$/);
+    }
+  },
+);
+
+test.each([
   "x-portkey-config",
   "x_portkey_custom_host",
   "api_base",
