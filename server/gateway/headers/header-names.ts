@@ -49,6 +49,7 @@ const NOT_FORWARDED = new Set<string>([
   "x-host",
   "x-http-method",
   "x-http-method-override",
+  "x-litellm-api-key",
   "x-method-override",
   "x-original-host",
   "x-original-uri",
@@ -57,6 +58,8 @@ const NOT_FORWARDED = new Set<string>([
   "x-rewrite-url",
 ]);
 const FORWARDING_CLAIM = "x-forwarded-";
+/** Prefix that LiteLLM takes off a header before it passes it on. */
+const PASSED_ON = /^(?:x-pass-)+/;
 /**
  * Headers by which we read a body or an answer: under another spelling, an upstream might read or write another one.
  */
@@ -165,10 +168,10 @@ function isSame(one: Buffer, other: Buffer): boolean {
  * or digit, for a hyphen. A name that holds a key of ours is a client's mistake.
  */
 function staysHere(lower: string): boolean {
-  const hyphenated = lower.replace(/[^a-z0-9]/g, "-");
+  const hyphenated = lower.replace(/[^a-z0-9]/g, "-").replace(PASSED_ON, "");
   if (NOT_FORWARDED.has(hyphenated) || hyphenated.startsWith(FORWARDING_CLAIM) || hyphenated.startsWith(OURS))
     return true;
-  if (lower.includes("inf_") || isSteeringName(lower)) return true;
+  if (lower.includes("inf_") || isSteeringName(hyphenated)) return true;
   return lower !== hyphenated && HOW_MESSAGES_ARE_READ.has(hyphenated);
 }
 
