@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dialect } from "../../../domain/access/key-record.ts";
 import { mayContainKey } from "../../../domain/redact.ts";
+import { codingOf } from "../tokens/answer-tap.ts";
 import { isReadCoding } from "../tokens/decoded-reader.ts";
 import { maskHeader, type Needle } from "./credential-mask.ts";
 import { type SeenNames, spellingOf } from "./header-names.ts";
@@ -126,8 +127,9 @@ function isNoTrace(name: string): boolean {
 type ResponseHead = {
   /** Names and values in turn of the headers that go to the client. */
   readonly returned: string[];
-  /** Value of the first header of the name, as for `type` and `length`; undefined if there is none. */
+  /** First coding that is named, but for `identity`, which is none; undefined if there is none. */
   readonly encoding: string | undefined;
+  /** Value of the first header of the name, as for `length`; undefined if there is none. */
   readonly type: string | undefined;
   readonly length: string | undefined;
 };
@@ -164,7 +166,7 @@ export function readResponseHead(
     const decoded = parsed[lower];
     const value = typeof decoded === "string" ? decoded : latin1(raw[i + 1]);
     if (lower === "connection") listed = addListed(listed, value);
-    else if (lower === "content-encoding") encoding ??= value;
+    else if (lower === "content-encoding" && codingOf(value) !== "identity") encoding ??= value;
     else if (lower === "content-type") type ??= value;
     else if (lower === "content-length") length ??= value;
     if (!notReturned) returned.push(maskHeader(needle, name), maskHeader(needle, value));

@@ -96,7 +96,11 @@ export function withoutCredential(usage: AnswerUsage, needle: Needle): AnswerUsa
   return model !== undefined && holdsCredential(needle, model) ? { ...usage, model: undefined } : usage;
 }
 
-/** @param value the header; of several lines the dispatcher makes a list, whatever its type says */
+/**
+ * Returns the coding that an answer's header names: `identity` for none, as for an empty one.
+ *
+ * @param value the header; of several lines the dispatcher makes a list, whatever its type says
+ */
 export function codingOf(value: string | readonly string[] | undefined): string {
-  return value === undefined ? "identity" : [value].flat().join(",").trim().toLowerCase();
+  return value === undefined ? "identity" : [value].flat().join(",").trim().toLowerCase() || "identity";
 }

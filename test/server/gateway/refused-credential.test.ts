@@ -74,6 +74,7 @@ test("a route's fallback is asked first", async () => {
 test.each([
   ["as it stands", INVALID, {}],
   ["encoded", gzipSync(INVALID), { "content-encoding": "gzip" }],
+  ["in the coding that is none", INVALID, { "content-encoding": "Identity" }],
 ])("Gemini's 400 that says so, %s, is the same", async (_how, body, headers) => {
   first.answerWith((response) => response.writeHead(400, { "content-type": "application/json", ...headers }).end(body));
   expect(await askGemini("any")).toMatchObject({ status: 502, text: expect.stringContaining("credential") });
@@ -95,6 +96,14 @@ test("other errors are the caller's, and pass as they came", async () => {
   first.answerWith((response) => response.writeHead(403).end("{}"));
   expect(await ask(CHAT)).toMatchObject({ status: 403 });
   expect(await refusals()).toBe("0");
+});
+
+test.each(["identity", "Identity", ""])("an error that names %j for its coding passes as it came", async (coding) => {
+  const head = { "content-encoding": coding, "retry-after": "7" };
+  first.answerWith((response) => response.writeHead(429, head).end(`slow down ${PROVIDER_KEY}`));
+  const { status, headers, text } = await ask(CHAT);
+  const shown = `slow down ${"*".repeat(PROVIDER_KEY.length)}`;
+  expect([status, headers.get("retry-after"), text]).toEqual([429, "7", shown]);
 });
 
 test("an error that repeats what its caller wrote does not refuse the credential", async () => {

@@ -156,16 +156,17 @@ test("c43: a client that goes away while it sends aborts the upstream's call", a
 });
 
 test.each([
-  ["v1/chat/completions", 'data: {"error":{'],
-  ["v1beta/models/m:streamGenerateContent?alt=sse", 'data: {"error":{"code":503'],
-  ["v1/messages", 'event: error\ndata: {"type":"error"'],
+  ["v1/chat/completions", 'data: {"error":{', {}],
+  ["v1/chat/completions", 'data: {"error":{', { "content-encoding": "identity" }],
+  ["v1beta/models/m:streamGenerateContent?alt=sse", 'data: {"error":{"code":503', {}],
+  ["v1/messages", 'event: error\ndata: {"type":"error"', {}],
 ])(
-  "b24: a revoked key's stream on %s ends with an event that says so, and the upstream is aborted",
-  async (path, event) => {
+  "b24: a revoked key's stream on %s ends with an event that says so (%s, %j), and the upstream is aborted",
+  async (path, event, coding) => {
     let upstreamSocket: Socket | undefined;
     upstream.answerWith((response, _received, request) => {
       upstreamSocket = request.socket;
-      response.writeHead(200, sse).write("data: 1\n\n");
+      response.writeHead(200, { ...sse, ...coding }).write("data: 1\n\n");
     });
     const got = collect(await open(path));
     await until("the first event", () => got.text !== "");

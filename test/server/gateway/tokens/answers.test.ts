@@ -140,10 +140,10 @@ test.for(["the client leaves", "the key ends", "the upstream breaks"] as const)(
   },
 );
 
-const CODINGS = { gzip: gzipSync, deflate: deflateSync } as const;
+const CODINGS = { gzip: gzipSync, deflate: deflateSync, "": (text: string) => Buffer.from(text) } as const;
 
 test.for(Object.entries(CODINGS))(
-  "an answer in %s is passed on as it is, and read beside",
+  "an answer in the coding %j is passed on as it is, and read beside",
   async ([coding, encode]) => {
     const body = encode(JSON.stringify(chat));
     upstream.answerWith((response) => response.writeHead(200, { "content-encoding": coding }).end(body));
