@@ -14,9 +14,9 @@ const MAX_READ_BODY = 32 * 1024 * 1024;
  */
 export const SMALL_BODY: number = 64 * 1024;
 
-/** True if {@link readBody} takes a body of this declared length. */
+/** True if {@link readBody} may take a body of this declared length; undefined if the body is chunked. */
 export function isReadable(length: number | undefined): boolean {
-  return length !== undefined && length <= MAX_READ_BODY;
+  return length === undefined || length <= MAX_READ_BODY;
 }
 
 /** True if {@link collectBody} may take a body of this declared length. */

@@ -239,6 +239,21 @@ test("a form that is larger than what is read passes, and its model is not known
   expect(harness.answered[0]?.askedModel).toBeUndefined();
 });
 
+test("a call in chunks is counted under the model that its body names, and is 413 beyond what is read", async () => {
+  answerJson({ data: [image] });
+  const { publicId: at } = harness.addGateway({ ...allDialects(upstream.url), operations: ALL });
+  const inChunks = (size: number) =>
+    fetch(`${harness.url}/g/${at}/v1/images/generations`, {
+      ...{ method: "POST", headers: { "content-type": "application/json", authorization: `Bearer ${key}` } },
+      ...{ body: new Blob([JSON.stringify(json).padEnd(size)]).stream(), duplex: "half" },
+    });
+  expect((await inChunks(0)).status).toBe(200);
+  expect(await counted()).toMatchObject({ tokens: { images: 1 } });
+  expect(harness.answered[0]?.askedModel).toBe("m");
+  expect((await inChunks(33 << 20)).status).toBe(413);
+  expect(upstream.received).toHaveLength(1);
+});
+
 test("a chat's seconds are none of sound", async () => {
   answerJson({ usage: { prompt_tokens: 1, completion_tokens: 1, seconds: 9 } });
   await (await ask("v1/chat/completions", json)).text();
