@@ -50,6 +50,8 @@ export class ClientResponse {
   /** Last bytes of the body that were sent, at most four; kept for event streams alone. */
   #tail = "";
   #held: HeldError | undefined;
+  /** Headers that wait for the first bytes of the body; undefined while there are none, and once they are sent. */
+  #headers: string[] | undefined;
   /** Length that the upstream states for its body; undefined if it states none. */
   #length: string | undefined;
   /** The whole body, if it came in one piece: it is sent together with its end. */
@@ -66,8 +68,14 @@ export class ClientResponse {
     return this.#response.headersSent;
   }
 
+  /** True once an answer has come that is passed on, also while only its head is here. */
+  get isAnswered(): boolean {
+    return this.begun || this.#headers !== undefined;
+  }
+
   /**
-   * Sends an upstream's head, unless an error is held back.
+   * Sends an upstream's head, at once for an event stream, else with the first bytes of its body; holds it back with an
+   * error that is.
    *
    * @param isHeld true if an error is not to be sent before all of it has come
    */
@@ -88,8 +96,15 @@ export class ClientResponse {
     this.#length = length;
     const isEventStream = type !== undefined && /^text\/event-stream\b/i.test(type);
     this.#takesEvents = isEventStream && encoding === undefined && length === undefined;
-    this.#response.writeHead(status, returned);
+    this.#response.statusCode = status;
+    this.#headers = returned;
     if (isEventStream) this.#flushHead();
+  }
+
+  #sendHead(): void {
+    if (this.#headers === undefined) return;
+    this.#response.writeHead(this.#response.statusCode, this.#headers);
+    this.#headers = undefined;
   }
 
   /** Sends an answer that was read whole, with the upstream's head. */
@@ -113,6 +128,7 @@ export class ClientResponse {
   #flushHead(): void {
     const { socket } = this.#response;
     socket?.cork();
+    this.#sendHead();
     this.#response.flushHeaders();
     process.nextTick(() => socket?.uncork());
   }
@@ -149,6 +165,7 @@ export class ClientResponse {
     this.#mask ??= new CredentialMask(this.#needle);
     const bytes = this.#mask.push(chunk);
     if (bytes.length === 0) return true;
+    this.#sendHead();
     if (this.#takesEvents) this.#tail = (this.#tail + bytes.subarray(-4).toString("latin1")).slice(-4);
     return this.#response.write(bytes);
   }
@@ -167,6 +184,7 @@ export class ClientResponse {
   }
 
   end(): void {
+    this.#sendHead();
     if (this.#held !== undefined) this.#showError(this.#held);
     else if (this.#whole !== undefined) this.#response.end(maskWhole(this.#needle, this.#whole));
     else this.#response.end(this.#mask?.flush());

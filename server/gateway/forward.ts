@@ -551,7 +551,7 @@ class Exchange implements AttemptListener {
     this.#deps.log.warn({ ...about, error, requestId: requestIdOf(request) }, "an upstream failed");
     if (refused && attempt.isUnsent && this.#retryLater(attempt, undefined, shown)) return;
     // An answer that is held back has been made: another upstream would make it once more.
-    const isAnswered = this.#response.begun || this.#held !== undefined || this.#whole !== undefined;
+    const isAnswered = this.#response.isAnswered || this.#held !== undefined || this.#whole !== undefined;
     if (refused && !isAnswered && this.#next(attempt) !== undefined) {
       if (!this.#decideAgain()) return;
       const next = this.#next(attempt);

@@ -135,6 +135,14 @@ test("no other upstream is asked once a byte has gone to the client", async () =
   expect(second.received).toHaveLength(0);
 });
 
+test("no other upstream is asked once an answer's head has come: 504 if no more does", async () => {
+  await shorten({ head: 300 });
+  first.answerWith((response) => response.writeHead(200, { "content-length": 10 }).flushHeaders());
+  const answer = await ask();
+  expect([answer.status, await answer.text()]).toEqual([504, expect.stringContaining("gateway_timeout")]);
+  expect(second.received).toHaveLength(0);
+});
+
 test("a route that changes while its upstream is asked goes on with one that was not asked, and asks none twice", async () => {
   first.answerWith((response) => {
     const upstreams = [upstreamOf(first.url), upstreamOf(second.url, "openai", { name: "second" })];

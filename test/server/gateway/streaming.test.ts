@@ -212,6 +212,20 @@ test("b23: a key that is revoked while the upstream thinks gets no answer of it,
   expect((await open()).statusCode).toBe(401);
 });
 
+test("b23: a key that is revoked once an answer's head alone has come gets 401", async () => {
+  let isAnswered = false;
+  upstream.answerWith((response) => {
+    response.writeHead(200, { "content-type": "application/json" }).flushHeaders();
+    isAnswered = true;
+  });
+  const answer = open();
+  await until("the head is sent", () => isAnswered);
+  upstream.answerWith((response) => response.end("{}"));
+  expect((await open("v1/chat/completions", harness.addKey())).statusCode).toBe(200);
+  harness.changeKey(key, { state: "revoked" });
+  expect((await answer).statusCode).toBe(401);
+});
+
 test("the official SDK raises the event that ends a cut stream", async () => {
   upstream.answerWith((response) =>
     response.writeHead(200, sse).write('data: {"choices":[{"delta":{"content":"a"}}]}\n\n'),
@@ -224,7 +238,7 @@ test("the official SDK raises the event that ends a cut stream", async () => {
   await expect(read).rejects.toBeInstanceOf(OpenAI.APIError);
 });
 
-test("c43: an upstream that dies within an answer breaks a plain one, and ends a stream with an error", async () => {
+test("c43: an upstream that dies within an answer breaks a plain one, which is 502 without a byte, and ends a stream with an error", async () => {
   upstream.answerWith((response) => {
     response.writeHead(200, sse).write("data: 1\n\n", () => response.destroy());
   });
@@ -237,5 +251,10 @@ test("c43: an upstream that dies within an answer breaks a plain one, and ends a
   const broken = collect(await open());
   await until("the break", () => broken.broken);
   expect(broken.ended).toBe(false);
+  upstream.answerWith((response, _received, { socket }) => {
+    response.writeHead(200, { "content-length": 100 }).flushHeaders();
+    socket.end();
+  });
+  expect((await open()).statusCode).toBe(502);
   expect(harness.streams.size).toBe(0);
 });
