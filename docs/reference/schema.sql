@@ -624,6 +624,7 @@ create table sessions (
   expires_at timestamp with time zone not null,
   made_in oid default database_number() not null,
   claims_at timestamp with time zone default clock_timestamp() not null,
+  incarnation text default incarnation() not null,
   constraint sessions_check CHECK (((issuer IS NULL) = (subject IS NULL))),
   constraint sessions_digest_check CHECK ((octet_length(digest) = 32)),
   constraint sessions_pkey PRIMARY KEY (digest)
@@ -632,6 +633,7 @@ create table sign_in_links (
   digest bytea not null,
   expires_at timestamp with time zone not null,
   made_in oid default database_number() not null,
+  incarnation text default incarnation() not null,
   constraint sign_in_links_digest_check CHECK ((octet_length(digest) = 32)),
   constraint sign_in_links_pkey PRIMARY KEY (digest)
 );
@@ -803,6 +805,16 @@ CREATE OR REPLACE FUNCTION public.folded_text(written text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN CASE WHEN (octet_length(written) = length(written)) THEN lower((written COLLATE "C")) ELSE replace(replace(replace(replace(translate(lower((NORMALIZE(regexp_replace(NORMALIZE(regexp_replace(regexp_replace(written, '[\u3200-\u33ff\ufb50-\ufdff]'::text, ' '::text, 'g'::text), '[^\u0001-\u02ff\u3041-\u3096\u309b-\u9fff\uac00-\ud7a3]{200}'::text, '\& '::text, 'g'::text), NFKD), '[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u065f\u0670]+'::text, ''::text, 'g'::text), NFC) COLLATE "C")), 'АБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЂЄЅІЇЈЉЊЋЏҐΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩςØøĐđÐðŁłĦħŦŧıŊŋÆŒÞ٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹߀߁߂߃߄߅߆߇߈߉०१२३४५६७८९০১২৩৪৫৬৭৮৯੦੧੨੩੪੫੬੭੮੯૦૧૨૩૪૫૬૭૮૯୦୧୨୩୪୫୬୭୮୯௦௧௨௩௪௫௬௭௮௯౦౧౨౩౪౫౬౭౮౯೦೧೨೩೪೫೬೭೮೯൦൧൨൩൪൫൬൭൮൯๐๑๒๓๔๕๖๗๘๙໐໑໒໓໔໕໖໗໘໙༠༡༢༣༤༥༦༧༨༩၀၁၂၃၄၅၆၇၈၉០១២៣៤៥៦៧៨៩᠐᠑᠒᠓᠔᠕᠖᠗᠘᠙یک'::text, 'абвгдежзийклмнопрстуфхцчшщъыьэюяђєѕіїјљњћџґαβγδεζηθικλμνξοπρστυφχψωσooddddllhhttinnæœþ012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789يك'::text), 'ß'::text, 'ss'::text), 'æ'::text, 'ae'::text), 'œ'::text, 'oe'::text), 'þ'::text, 'th'::text) END;
+CREATE OR REPLACE FUNCTION public.incarnation()
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  return (select system_identifier from pg_control_system()) || '-' || 'leaders'::regclass::oid;
+exception when others then
+  return '-' || 'leaders'::regclass::oid;
+end $function$;
 CREATE OR REPLACE FUNCTION public.keep_atom_revision()
  RETURNS trigger
  LANGUAGE plpgsql

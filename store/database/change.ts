@@ -89,8 +89,8 @@ async function retryOnContention<T>(task: (attempt: number) => Promise<T>): Prom
   }
 }
 
-/** SQL for the number of the database. A restored database has another number, though its rows are those of before. */
-export const DATABASE_NUMBER = sql<number>`database_number()`;
+/** SQL condition that a row was made in this database. A restored database is another, with the rows of before. */
+export const MADE_HERE = sql<boolean>`(made_in = database_number() and incarnation = incarnation())`;
 
 /** Returns the SQL condition that a row of `leaders` has a namespace in common with a scope. */
 function overlapsWith(scope: string): RawBuilder<boolean> {
@@ -101,7 +101,8 @@ function overlapsWith(scope: string): RawBuilder<boolean> {
 
 /** Returns SQL for a scope's leadership, to compare a fence with, as `[epoch, term]`; null if it was never led. */
 function leadershipOf(scope: string): RawBuilder<[epoch: string, term: string] | null> {
-  return sql`(select array[epoch::text, ${DATABASE_NUMBER} || '/' || term] from leaders where cluster = ${scope} for share)`;
+  return sql`(select array[epoch::text, database_number() || '-' || incarnation() || '/' || term]
+    from leaders where cluster = ${scope} for share)`;
 }
 
 /**

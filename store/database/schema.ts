@@ -52,7 +52,7 @@ export type Database = {
   idempotency_keys: IdempotencyKeysTable;
   repeatable_saves: RepeatableSavesTable;
   sessions: SessionsTable;
-  sign_in_links: { digest: Uint8Array; expires_at: Date; made_in: Generated<number> };
+  sign_in_links: { digest: Uint8Array; expires_at: Date } & MadeIn;
   logout_tokens: { issuer: string; jti: string; expires_at: Date };
   schema_migrations: { version: number; name: string; applied_at: Generated<Date> };
 };
@@ -297,7 +297,10 @@ type RepeatableSavesTable = {
   made_at: Generated<Date>;
 };
 
-type SessionsTable = {
+/** Database that a row was made in. A restored one is another. */
+type MadeIn = { made_in: Generated<number>; incarnation: Generated<string> };
+
+type SessionsTable = MadeIn & {
   digest: Uint8Array;
   issuer: string | null;
   subject: string | null;
@@ -308,8 +311,6 @@ type SessionsTable = {
   /** Time at which the issuer last confirmed the person and the groups. */
   claims_at: Generated<Date>;
   expires_at: Date;
-  /** Number of the database. A restored database has a new number. */
-  made_in: Generated<number>;
 };
 
 type AuditEventsTable = {

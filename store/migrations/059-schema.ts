@@ -164,6 +164,15 @@ create index kept_objects_by_end on kept_objects (ends_at) where ends_at is not 
 create index kept_objects_of_parent on kept_objects (parent, origin) where parent is not null;
 `;
 
+const INCARNATION = `-- Of a restored dump another one, also where the database's number is the same: on another server, or in a database whose
+-- tables were dropped before. Not every provider allows to ask for the server's identifier.
+create function incarnation() returns text language plpgsql stable as $$
+begin
+  return (select system_identifier from pg_control_system()) || '-' || 'leaders'::regclass::oid;
+exception when others then
+  return '-' || 'leaders'::regclass::oid;
+end $$;`;
+
 /**
  * Script that makes this version from version 58. In version 58, atoms for servers that embed passages and parts waited
  * in the queue with a date of their own, replicas reported which notes of keys they keep, and keys had no facts.
@@ -199,6 +208,9 @@ alter index atoms_parts set (gin_pending_list_limit = 256);
 alter table atoms set (toast_tuple_target = 4080);
 alter table gateway_upstreams add column takes_credential boolean not null default true;
 ${feedsUpdate("gateway_upstreams", "takes_credential", "gateway", "gateway_id", ["takes_credential"])}
+${INCARNATION}
+alter table sessions add column incarnation text not null default incarnation();
+alter table sign_in_links add column incarnation text not null default incarnation();
 `;
 
 /** Index over parts of the facts that declarations state of keys for people, like the index of names. */
@@ -1158,6 +1170,7 @@ create table audit_outputs (
 -- Sessions and one-time links end with the database that they were made in: a restored one is another.
 create function database_number() returns oid language sql stable
   return (select oid from pg_database where datname = current_database());
+${INCARNATION}
 
 -- By the SHA-256 of what the session's cookie holds, so that the table signs its readers in nowhere. An ended one is gone.
 create table sessions (
@@ -1174,6 +1187,7 @@ create table sessions (
   made_in oid not null default database_number(),
   -- When the issuer last said who it is, and in which groups.
   claims_at timestamptz not null default clock_timestamp(),
+  incarnation text not null default incarnation(),
   check ((issuer is null) = (subject is null))
 );
 -- An issuer that reports a sign-out names the subject, the session or both.
@@ -1185,7 +1199,8 @@ create index sessions_by_end on sessions (expires_at);
 create table sign_in_links (
   digest bytea primary key check (octet_length(digest) = 32),
   expires_at timestamptz not null,
-  made_in oid not null default database_number()
+  made_in oid not null default database_number(),
+  incarnation text not null default incarnation()
 );
 
 -- The logout tokens that were taken, each of them once, for as long as it would be taken again.

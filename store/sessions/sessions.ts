@@ -1,5 +1,5 @@
 import { type RawBuilder, type Selectable, type SqlBool, sql } from "kysely";
-import { DATABASE_NUMBER, type Db, type Tx } from "../database/change.ts";
+import { type Db, MADE_HERE, type Tx } from "../database/change.ts";
 import { fromDigest, toDigest } from "../database/digest.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
 import type { Database } from "../database/schema.ts";
@@ -52,7 +52,7 @@ export async function findSession(db: Db, digest: string): Promise<Session | und
     select issuer, subject, groups, display_name, created_at, expires_at,
       (extract(epoch from clock_timestamp() - claims_at) * 1000)::float8 as age
     from sessions
-    where digest = ${toDigest(digest)} and expires_at > ${DATABASE_NOW} and made_in = ${DATABASE_NUMBER}`.execute(db);
+    where digest = ${toDigest(digest)} and expires_at > ${DATABASE_NOW} and ${MADE_HERE}`.execute(db);
   const [row] = rows;
   if (row === undefined) return undefined;
   const { issuer, subject, groups } = row;
@@ -84,7 +84,7 @@ export async function renewSession(db: Db, digest: string, { person, sid, displa
   const { rows } = await sql`update sessions set groups = ${person.groups}::text[], sid = coalesce(${sid}, sid),
       display_name = ${displayName}, claims_at = clock_timestamp()
     where digest = ${toDigest(digest)} and issuer = ${person.issuer} and subject = ${person.subject}
-      and expires_at > ${DATABASE_NOW} and made_in = ${DATABASE_NUMBER} returning 1`.execute(db);
+      and expires_at > ${DATABASE_NOW} and ${MADE_HERE} returning 1`.execute(db);
   return rows.length > 0;
 }
 
@@ -94,7 +94,7 @@ export async function countRestoredSessions(db: Db): Promise<number> {
     .selectFrom("sessions")
     .select(({ fn }) => fn.countAll<number>().as("count"))
     .where("expires_at", ">", DATABASE_NOW)
-    .where("made_in", "<>", DATABASE_NUMBER)
+    .where(sql<SqlBool>`not ${MADE_HERE}`)
     .executeTakeFirstOrThrow();
   return count;
 }
@@ -129,7 +129,7 @@ export async function endSessionsByLink(tx: Tx): Promise<string[]> {
 
 async function endWhere(tx: Tx, condition: RawBuilder<unknown>): Promise<string[]> {
   const { rows } = await sql<{ digest: Uint8Array; wasOpen: boolean }>`delete from sessions where ${condition}
-    returning digest, expires_at > ${DATABASE_NOW} and made_in = ${DATABASE_NUMBER} as "wasOpen"`.execute(tx);
+    returning digest, expires_at > ${DATABASE_NOW} and ${MADE_HERE} as "wasOpen"`.execute(tx);
   return rows.filter(({ wasOpen }) => wasOpen).map(({ digest }) => fromDigest(digest));
 }
 

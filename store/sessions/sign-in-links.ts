@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { DATABASE_NUMBER, type Db, type Tx } from "../database/change.ts";
+import { type Db, MADE_HERE, type Tx } from "../database/change.ts";
 import { toDigest } from "../database/digest.ts";
 import { DATABASE_NOW, databaseTimeIn, toMs } from "../database/times.ts";
 
@@ -22,7 +22,7 @@ export async function takeSignInLink(tx: Tx, digest: string): Promise<boolean> {
   const taken = await tx
     .deleteFrom("sign_in_links")
     .where("digest", "=", toDigest(digest))
-    .returning(sql<boolean>`expires_at > ${DATABASE_NOW} and made_in = ${DATABASE_NUMBER}`.as("is_good"))
+    .returning(sql<boolean>`expires_at > ${DATABASE_NOW} and ${MADE_HERE}`.as("is_good"))
     .executeTakeFirst();
   return taken?.is_good === true;
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { describe, expect, type TestContext, test } from "vitest";
 import { SchemaVersionError } from "../../../store/database/errors.ts";
@@ -12,6 +13,7 @@ import {
 import { wayFrom } from "../../../store/database/migrate/releases.ts";
 import { openPostgres } from "../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../store/database/store.ts";
+import { findSession } from "../../../store/sessions/sessions.ts";
 import { openEmbedded, openEmptyEmbedded } from "../../env/database/embedded-database.ts";
 import { describeNightlyOnEachEngine, type Engine, freshDatabase } from "../../env/database/engines.ts";
 import { migrateAsPrevious } from "../../env/database/previous-version.ts";
@@ -34,10 +36,14 @@ describeNightlyOnEachEngine("c42: The schema of a database that is carried over"
     const from = await schemaVersion(store.db);
     await sql`insert into teams (id, cluster, name, display_name, state, generation)
       values ('team_a', 'local', 'agents', 'Agents', 'active', 1)`.execute(store.db);
+    const session = randomBytes(32);
+    await sql`insert into sessions (digest, groups, display_name, expires_at)
+      values (${session}, '{}', 'Ann', now() + interval '1 hour')`.execute(store.db);
     expect(await migrate(store)).toMatchObject({ from, to: SCHEMA_VERSION });
     await assertSchemaVersion(store);
     expect(await dumpSchema(store.db)).toBe(await dumpSchema(fresh().db));
     expect(await store.db.selectFrom("teams").select("name").execute()).toEqual([{ name: "agents" }]);
+    expect(await findSession(store.db, session.toString("latin1"))).toMatchObject({ displayName: "Ann" });
     expect(await store.db.selectFrom("feed").selectAll().execute()).toMatchObject([{ head: 1 }]);
   });
 
