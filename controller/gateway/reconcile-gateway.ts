@@ -10,7 +10,7 @@ import {
 import { generatedPublicId } from "../../domain/public-id.ts";
 import { change } from "../../store/database/change.ts";
 import { PublicIdTakenError } from "../../store/database/errors.ts";
-import { type GatewayDraft, releaseGateway, saveGateway } from "../../store/gateways/gateways.ts";
+import { type GatewayDraft, hasPublicId, releaseGateway, saveGateway } from "../../store/gateways/gateways.ts";
 import { upstreamStates } from "../../store/gateways/upstream-outcomes.ts";
 import { findActiveObject } from "../../store/objects/objects.ts";
 import { findTeamOfNamespace } from "../../store/teams/teams.ts";
@@ -45,7 +45,7 @@ export async function reconcileGateway(
     await writeStatus(deps, object, unclaimedStatus(object, deps.clock.now()));
     return AT_REST;
   }
-  const publicId = object.spec.publicID ?? generatedPublicId(object.uid, team.id);
+  const publicId = object.spec.publicID ?? (await generatedIdOf(deps, object, team));
   const read = await readUpstreams(deps, object);
   if ("why" in read) {
     // What is served stays as it is: the right was withdrawn, not the credential.
@@ -89,6 +89,20 @@ export async function reconcileGateway(
     team: team.name,
   });
   return AT_REST;
+}
+
+/**
+ * Returns the public id of a gateway that declares none, derived from its team's name: a restored database may have lost
+ * the team, whose id is another then. An address that was derived from the team's id stays.
+ */
+async function generatedIdOf(
+  { store, cluster }: ControllerDeps,
+  { uid }: DeclaredObject<"ModelGateway">,
+  team: { readonly id: string; readonly name: string },
+): Promise<string> {
+  const earlier = generatedPublicId(uid, team.id);
+  const isKept = await hasPublicId(store.db, team.id, earlier);
+  return isKept ? earlier : generatedPublicId(uid, `${cluster.uid}/${team.name}`);
 }
 
 /** Saves a gateway; undefined if the public id is another's. */

@@ -267,3 +267,14 @@ export async function findPublicId(db: Db, gatewayId: string): Promise<string | 
     .executeTakeFirst();
   return found?.public_id;
 }
+
+/** Tells whether a team has a public id, also of a gateway that is no longer in service. */
+export async function hasPublicId(db: Db, teamId: string, publicId: string): Promise<boolean> {
+  const found = await db
+    .selectFrom("gateways")
+    .select("id")
+    .where("public_id", "=", publicId)
+    .where("team_id", "=", teamId)
+    .executeTakeFirst();
+  return found !== undefined;
+}

@@ -249,6 +249,7 @@ describe("docs/security/threats.md", () => {
       "b438",
       "b440",
       "b441",
+      "b439",
     ];
     const faults = [
       "c82",

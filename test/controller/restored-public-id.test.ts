@@ -1,0 +1,43 @@
+import { sql } from "kysely";
+import { expect, it } from "vitest";
+import { generatedPublicId } from "../../domain/public-id.ts";
+import { until } from "../env/until.ts";
+import { describeWorlds } from "./fixtures/setup.ts";
+import { startWorld, type World } from "./fixtures/world.ts";
+import { gateway, provider } from "./refused-credentials.ts";
+
+const statusOf = (world: World) => world.get("ModelGateway", "main")?.status;
+
+describeWorlds("The generated address of a team's gateway, which clients have in their URLs", (setup) => {
+  it("b439: stays where a restored database is older than the team", async (context) => {
+    const world = await startWorld(context, setup(), provider("sk-1"), gateway);
+    const before = statusOf(world);
+    expect(before?.publicID).toMatch(/^gw-/);
+    const cluster = world.clusterUid();
+    await world.stop();
+    const { db } = world.store;
+    await sql`delete from gateway_upstreams where gateway_id = ${before?.gatewayID}`.execute(db);
+    for (const table of ["gateways", "team_namespaces", "teams"])
+      await sql`delete from ${sql.table(table)} where cluster = ${cluster}`.execute(db);
+    await world.start();
+    await until("it is served anew", () => statusOf(world)?.gatewayID !== before?.gatewayID);
+    await world.rest();
+    expect(world.condition("Ready", "main", "ModelGateway")).toBe("True/Ready");
+    expect(statusOf(world)?.publicID).toBe(before?.publicID);
+  });
+
+  it("b439: stays where an earlier version derived it from the team's id", async (context) => {
+    const world = await startWorld(context, setup(), provider("sk-1"), gateway);
+    const { uid = "", status } = world.get("ModelGateway", "main") ?? {};
+    const gatewayID = status?.gatewayID;
+    await world.stop();
+    const gateways = world.store.db.selectFrom("gateways").where("id", "=", String(gatewayID));
+    const { team_id } = await gateways.select("team_id").executeTakeFirstOrThrow();
+    const earlier = generatedPublicId(uid, team_id);
+    await sql`update gateways set public_id = ${earlier} where id = ${gatewayID}`.execute(world.store.db);
+    await world.start();
+    await until("the status has it", () => statusOf(world)?.publicID === earlier);
+    await world.rest();
+    expect(statusOf(world)).toMatchObject({ gatewayID, publicID: earlier });
+  });
+});
