@@ -1,5 +1,11 @@
 import { parseDuration } from "../domain/duration.ts";
-import { type MigrationPlan, migrate, migrationTitle, planMigration } from "../store/database/migrate/migrate.ts";
+import {
+  type MigrationPlan,
+  migrate,
+  migrationTitle,
+  planMigration,
+  SCHEMA_VERSION,
+} from "../store/database/migrate/migrate.ts";
 import { openPostgres } from "../store/database/postgres/postgres.ts";
 import type { AddCommand } from "./command/command.ts";
 import { type DatabaseFlags, databaseOptions, requiredDatabase } from "./command/database-options.ts";
@@ -38,7 +44,11 @@ export const addMigrate: AddCommand = (program, { env, out }) => {
 };
 
 function inWords({ from, to, migrations }: MigrationPlan, dryRun: boolean): string {
-  const summary = `${from} -> ${to}, ${migrations.length} ${dryRun ? "to apply" : "applied"}`;
+  const isNewer = to > SCHEMA_VERSION;
+  const why = isNewer
+    ? `: the schema is one version newer than this keyplane's ${SCHEMA_VERSION}, which works with it`
+    : "";
+  const summary = `${from} -> ${to}, ${migrations.length} ${dryRun ? "to apply" : "applied"}${why}`;
   return dryRun ? [...migrations.map(migrationTitle), summary].join("\n") : summary;
 }
 

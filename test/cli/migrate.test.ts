@@ -1,7 +1,7 @@
 import pg from "pg";
 import { describe, expect, test } from "vitest";
 import { SCHEMA_VERSION } from "../../store/database/migrate/migrate.ts";
-import { freshDatabase } from "../env/database/engines.ts";
+import { freshDatabase, migratedDatabase } from "../env/database/engines.ts";
 import { keyplane } from "./up.ts";
 
 describe("c47: keyplane migrate", () => {
@@ -17,6 +17,20 @@ describe("c47: keyplane migrate", () => {
     expect(done.out).toContain(`\n0 -> ${SCHEMA_VERSION}, `);
     const again = await keyplane([...args, "-o", "json"]);
     expect(JSON.parse(again.out)).toEqual({ dryRun: false, from: SCHEMA_VERSION, to: SCHEMA_VERSION, migrations: [] });
+  });
+
+  test("of a version that is gone back to says that it leaves the newer schema as it is, and ends well", async (context) => {
+    const { url, drop } = await migratedDatabase();
+    context.onTestFinished(drop);
+    const newer = SCHEMA_VERSION + 1;
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query("insert into schema_migrations (version, name) values ($1, 'later')", [newer]);
+    await client.end();
+    const line = `: the schema is one version newer than this keyplane's ${SCHEMA_VERSION}, which works with it\n`;
+    const args = ["migrate", "--database-url", url];
+    expect(await keyplane(args)).toEqual({ code: 0, err: "", out: `${newer} -> ${newer}, 0 applied${line}` });
+    expect((await keyplane([...args, "--dry-run"])).out).toBe(`${newer} -> ${newer}, 0 to apply${line}`);
   });
 
   test("that is blocked to its end exits with 1 and one line that names who is in its way", async (context) => {

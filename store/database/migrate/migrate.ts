@@ -76,6 +76,9 @@ export async function planMigration({ db }: Store, migrations: readonly Migratio
  * administrator has to do. Makes the indexes of large tables last, as no other session has to wait for them (threats
  * c47). The next call makes the indexes that an interrupted call has not made.
  *
+ * Leaves a schema as it is that is one version newer, with which this build works: who goes back to it may migrate first
+ * (threats c42).
+ *
  * A statement that cannot have its lock does not block other sessions for long: it gives up after `lockTimeoutMs`, and
  * its migration is begun again later (threats c47).
  *
@@ -84,7 +87,7 @@ export async function planMigration({ db }: Store, migrations: readonly Migratio
  * @throws EncodingError for a database that cannot hold Unicode
  * @throws ListenError behind a transaction pooler
  * @throws DatabaseUnavailableError if the database does not answer, or takes no writes
- * @throws SchemaVersionError if the schema is newer than this build, or too old for it
+ * @throws SchemaVersionError if the schema is newer than this build by two versions or more, or too old for it
  * @throws MigrationBlockedError after `timeoutMs`; its message names the sessions that held the locks
  */
 export function migrate(store: Store, options: MigrateOptions = {}): Promise<MigrationPlan> {
@@ -99,6 +102,8 @@ export function migrate(store: Store, options: MigrateOptions = {}): Promise<Mig
     await waiting.prepare();
     await waiting.holdAlone(LOCK);
     const { from, pending } = await waiting.retry("the schema's version", () => pendingIn(db, migrations));
+    // What the newer build has taken away is not made again.
+    if (from > newestOf(migrations)) return toPlan(from, []);
     /** Reports how long a step took, including its waits; reports nothing if there was nothing to do. */
     const timed = async (title: string, done: string, task: () => Promise<boolean>) => {
       const start = performance.now();
@@ -134,10 +139,14 @@ function toPlan(from: number, pending: readonly Migration[]): MigrationPlan {
   };
 }
 
+function newestOf(migrations: readonly Migration[]): number {
+  return migrations.at(-1)?.version ?? 0;
+}
+
 async function pendingIn(db: Db, migrations: readonly Migration[]): Promise<{ from: number; pending: Migration[] }> {
   const from = await schemaVersion(db);
-  const newest = migrations.at(-1)?.version ?? 0;
-  if (from > newest) {
+  const newest = newestOf(migrations);
+  if (from > newest + 1) {
     throw new SchemaVersionError(
       `the database's schema is version ${from}, newer than this build's ${newest}: nothing was changed; use the newer keyplane`,
     );
