@@ -282,6 +282,13 @@ export const VALUE_CASES: ValueCases = {
       podOf({ containers: [{ args: holding("--log-level=warn") }] }),
     ]),
   },
+  "servers and controllers, each of which deletes old audit events, keep them as long as is said": {
+    values: { auditRetention: "400d" },
+    expected: ["server", "controller"].map((component) => [
+      ...(["Deployment", `keyplane-${component}`] as const),
+      podOf({ containers: [{ args: holding("--audit-retention=400d") }] }),
+    ]),
+  },
   "an ingress gives the public URL": {
     values: { ingress: { enabled: true, host: "keys.example.com", tlsSecret: "tls" } },
     expected: [
