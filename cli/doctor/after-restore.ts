@@ -12,10 +12,10 @@ import { findOrphans } from "../../store/orphans.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 
 const PAGE = 500;
-const REVOKED_BEFORE = note(
+const ENDED_SINCE = note(
   "restore",
-  "what was revoked by hand after a backup of the database is not in it",
-  "revoke it again: keyplane revoke NAMESPACE/NAME",
+  "what was revoked or erased by hand after a backup of the database is back with it",
+  "do it again: keyplane revoke NAMESPACE/NAME, revoke-subject, memory-erase-subject",
 );
 
 /**
@@ -29,7 +29,7 @@ export async function findAfterRestore(cluster: Cluster, db: Db): Promise<Findin
     ...(await findRevived(cluster, db)),
     ...findOutdated(cluster),
   ];
-  return [...(findings.length > 0 ? findings : [ok("restore", "the cluster and the database agree")]), REVOKED_BEFORE];
+  return [...(findings.length > 0 ? findings : [ok("restore", "the cluster and the database agree")]), ENDED_SINCE];
 }
 
 /** Finds objects in the database that no declaration owns. */
