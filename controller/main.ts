@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { defined } from "../domain/defined.ts";
+import { watchDatabaseClock } from "../runtime/database-clock.ts";
 import type { LogLine } from "../runtime/log-line.ts";
 import { takeLeadership } from "../store/database/change.ts";
 import type { Store } from "../store/database/store.ts";
@@ -7,7 +8,6 @@ import type { Keyring } from "../store/encryption/keyring.ts";
 import { recordClusterName } from "../store/objects/cluster-names.ts";
 import type { Cluster } from "./cluster/port.ts";
 import { watchConfirmations } from "./context/confirmations.ts";
-import { watchDatabaseClock } from "./context/database-clock.ts";
 import { createPendingEvents } from "./context/pending-events.ts";
 import { type ControllerOptions, runController } from "./controller.ts";
 import { createKeyChanges } from "./key/key-changes.ts";

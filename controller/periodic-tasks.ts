@@ -1,6 +1,8 @@
 import { DEFAULT_RETENTION_MS } from "../domain/protocol.ts";
+import { whileSteady } from "../runtime/database-clock.ts";
 import type { PeriodicTask } from "../runtime/periodic.ts";
 import { unlessIdle } from "../runtime/polling.ts";
+import { databaseTime } from "../store/database/times.ts";
 import { PRUNE_INTERVAL_MS, prune } from "../store/retention.ts";
 import { watchReachedBudgets } from "./budgets/reached-budgets.ts";
 import { PENDING_EVENTS_INTERVAL_MS, recordPendingEvents } from "./context/record-event.ts";
@@ -43,10 +45,12 @@ export async function periodicTasks(
   deps: KeyDeps,
   { intervalsMs, retentionMs, monotonic, resync, enqueue, whileLeading, until }: TaskOptions,
 ): Promise<readonly NamedTask[]> {
-  const { cluster, store } = deps;
-  const forget = async () => {
-    await prune(store, retentionMs ?? DEFAULT_RETENTION_MS, until);
-  };
+  const { cluster, store, databaseClock } = deps;
+  const forget = whileSteady(
+    databaseClock,
+    () => databaseTime(store.db),
+    (signal) => prune(store, retentionMs ?? DEFAULT_RETENTION_MS, signal),
+  );
   const findMoved = watchMovedNamespaces(deps);
   const lookAtMoved = async () => requestsForMove(cluster, undefined, await findMoved()).forEach(enqueue);
   const findRefused = watchRefusedCredentials(deps);

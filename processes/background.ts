@@ -1,4 +1,5 @@
 import type { Clock } from "../runtime/clock.ts";
+import { watchDatabaseClock, whileSteady } from "../runtime/database-clock.ts";
 import { jsonOutput, type Logger } from "../runtime/log.ts";
 import { startPeriodically } from "../runtime/periodic.ts";
 import type { ServerConfig } from "../server/context/config.ts";
@@ -7,6 +8,7 @@ import { createReceipts } from "../server/management/keys/shown/receipt.ts";
 import { NOTICE_INTERVAL_MS, noticeExpiries } from "../server/webhooks/expiry-notices.ts";
 import { startWebhooks } from "../server/webhooks/sender.ts";
 import type { Store } from "../store/database/store.ts";
+import { databaseTime } from "../store/database/times.ts";
 import type { Keyring } from "../store/encryption/keyring.ts";
 import { PRUNE_INTERVAL_MS, prune, pruneUsage } from "../store/retention.ts";
 import { startAuditOutput } from "./audit-output.ts";
@@ -31,7 +33,8 @@ export function startBackground({ store, config, keyring, clock, log, metrics, r
   /** Ends all of it, and waits for what is under way. */
   close(): Promise<void>;
 } {
-  const endUpkeep = startUpkeep(store, log);
+  const databaseClock = watchDatabaseClock(clock.monotonic, (_, message, fields) => log.warn(fields ?? {}, message));
+  const endUpkeep = startUpkeep(store, databaseClock, log);
   const endAuditOutput =
     config.auditLog === null ? undefined : startAuditOutput({ store, log, replica: replicaId, output: auditOutput() });
   const posts = openGuardedPosts(config.allowedPrivateUpstreams);
@@ -41,10 +44,14 @@ export function startBackground({ store, config, keyring, clock, log, metrics, r
   });
   const endPruning = startPeriodically({
     ...{ intervalMs: PRUNE_INTERVAL_MS, isSpread: true },
-    async run(signal) {
-      await prune(store, config.retentionMs, signal);
-      await pruneUsage(store, config.usageRetentionMs, signal);
-    },
+    run: whileSteady(
+      databaseClock,
+      () => databaseTime(store.backgroundDb),
+      async (signal) => {
+        await prune(store, config.retentionMs, signal);
+        await pruneUsage(store, config.usageRetentionMs, signal);
+      },
+    ),
     onFailure: (error) => log.warn({ error }, "could not delete expired records; it is tried again"),
   });
   const endNotices = startPeriodically({

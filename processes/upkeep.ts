@@ -1,10 +1,12 @@
 import { expiredAtomDeletion } from "../memory/memory.ts";
+import { type DatabaseClock, whileSteady } from "../runtime/database-clock.ts";
 import type { Logger } from "../runtime/log.ts";
 import { startPeriodically } from "../runtime/periodic.ts";
 import { unlessIdle } from "../runtime/polling.ts";
 import { FOLD_INTERVAL_MS, lineFolding } from "../store/budgets/fold-lines.ts";
 import type { Store } from "../store/database/store.ts";
 import { maintainTables } from "../store/database/table-upkeep.ts";
+import { databaseTime } from "../store/database/times.ts";
 import { libraryDeletion } from "../store/libraries/deleted-libraries.ts";
 import { rollUp } from "../store/usage/roll-up.ts";
 
@@ -20,6 +22,7 @@ const UPKEEP_INTERVAL_MS = 30_000;
  */
 export function startUpkeep(
   store: Store,
+  clock: DatabaseClock,
   log: Pick<Logger, "warn">,
   intervalMs = UPKEEP_INTERVAL_MS,
 ): () => Promise<void> {
@@ -30,7 +33,11 @@ export function startUpkeep(
   const tasks: readonly ((signal: AbortSignal) => Promise<unknown>)[] = [
     (signal) => rollUp(store, signal),
     (signal) => toTheEnd(ofLibraries, signal),
-    (signal) => toTheEnd(expiredAtomDeletion(background), signal),
+    whileSteady(
+      clock,
+      () => databaseTime(store.backgroundDb),
+      (signal) => toTheEnd(expiredAtomDeletion(background), signal),
+    ),
     ...(store.engine === "pglite" ? [() => maintainTables(store)] : []),
   ];
   const onFailure = (error: unknown) => log.warn({ error }, "maintenance of the database failed; it is tried again");

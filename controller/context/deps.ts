@@ -1,11 +1,11 @@
 import type { Kind } from "../../domain/kinds/kinds.ts";
+import type { DatabaseClock } from "../../runtime/database-clock.ts";
 import type { LogLine } from "../../runtime/log-line.ts";
 import type { Fence } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/store.ts";
 import type { Keyring } from "../../store/encryption/keyring.ts";
 import type { Cluster } from "../cluster/port.ts";
 import type { Confirmations } from "./confirmations.ts";
-import type { DatabaseClock } from "./database-clock.ts";
 import type { PendingEvents } from "./pending-events.ts";
 
 /** Dependencies of every reconciler. */

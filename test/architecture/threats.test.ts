@@ -285,6 +285,7 @@ describe("docs/security/threats.md", () => {
       "c118",
       "c119",
       "c120",
+      "c121",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), ...faults];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -1,11 +1,14 @@
 import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
 import { startUpkeep } from "../../processes/upkeep.ts";
+import { systemClock } from "../../runtime/clock.ts";
+import { watchDatabaseClock } from "../../runtime/database-clock.ts";
 import { describeNightlyOnEachEngine } from "../env/database/engines.ts";
 import { until } from "../env/until.ts";
 import { addTeamsWithLibraries } from "../memory/libraries.ts";
 
 const SUBJECTS = 3_000;
+const clock = watchDatabaseClock(systemClock.monotonic, () => {});
 
 describeNightlyOnEachEngine("the upkeep of the database", (store) => {
   beforeAll(async () => {
@@ -22,7 +25,7 @@ describeNightlyOnEachEngine("the upkeep of the database", (store) => {
       values ('lib-ops', 'team-a', 'short-lived', '{}', 5, now(), now(), now())`.execute(db);
     const failures: unknown[] = [];
     const log = { warn: (failure: unknown) => failures.push(failure) };
-    const end = startUpkeep(store(), log, 10);
+    const end = startUpkeep(store(), clock, log, 10);
     const left = async (which: ReturnType<typeof sql>) =>
       (await sql<{ n: number }>`select count(*)::integer as n from ${which}`.execute(db)).rows[0]?.n ?? Number.NaN;
     await until("what has expired is gone", async () => (await left(sql`atoms`)) === 0);
@@ -46,7 +49,7 @@ describeNightlyOnEachEngine("the upkeep of the database", (store) => {
     await sql`delete from libraries where parent_id is not null`.execute(db);
     await sql`update libraries set state = 'deleted' where id in (${failing}, ${other})`.execute(db);
     const failures: unknown[] = [];
-    const end = startUpkeep(store(), { warn: (failure: unknown) => failures.push(failure) }, 10);
+    const end = startUpkeep(store(), clock, { warn: (failure: unknown) => failures.push(failure) }, 10);
     await until("the other one is gone", async () => {
       const { rows } = await sql<{ id: string }>`select id from libraries where state = 'deleted'`.execute(db);
       return rows.length === 1 && rows[0]?.id === failing;

@@ -1,4 +1,4 @@
-import type { LogLine } from "../../runtime/log-line.ts";
+import type { LogLine } from "./log-line.ts";
 
 /**
  * Largest difference from the monotonic clock between two readings that counts as drift. A larger difference is a clock
@@ -17,8 +17,8 @@ export type DatabaseClock = {
   timed<T extends { readonly now: number }>(ask: () => Promise<T>): Promise<T>;
   /**
    * Returns the time from which the effects of time alone may be final, in milliseconds since the epoch by the
-   * database's clock. Until then, after a jump that may be set right again, nothing is retired and no interval has
-   * passed. What expires is refused meanwhile, which can be undone.
+   * database's clock. Until then, after a jump that may be set right again, nothing is retired, no interval has passed
+   * and nothing is deleted. What expires is refused meanwhile, which can be undone.
    *
    * @param now by the database's clock
    */
@@ -40,7 +40,7 @@ export function watchDatabaseClock(monotonic: () => number, log: LogLine): Datab
     const minutes = STEADY_AFTER_MS / 60_000;
     log(
       "warn",
-      `the clock of the database, which is this machine's with the embedded one, jumped: no version is retired and none rotated because of the time before it has been steady for ${minutes} minutes`,
+      `the clock of the database, which is this machine's with the embedded one, jumped: no version is retired, none rotated and nothing deleted because of the time before it has been steady for ${minutes} minutes`,
       { seconds: Math.round(jump / 1_000) },
     );
   }
@@ -56,6 +56,22 @@ export function watchDatabaseClock(monotonic: () => number, log: LogLine): Datab
       const left = steadyAt - monotonic();
       return left > 0 ? now + left : Number.NEGATIVE_INFINITY;
     },
+  };
+}
+
+/**
+ * Returns a task that deletes by the database's time, and that is left out while its clock is not steady.
+ *
+ * @param readTime reads the database's time, in milliseconds since the epoch
+ */
+export function whileSteady(
+  clock: DatabaseClock,
+  readTime: () => Promise<number>,
+  run: (signal: AbortSignal) => Promise<unknown>,
+): (signal: AbortSignal) => Promise<void> {
+  return async (signal) => {
+    const { now } = await clock.timed(async () => ({ now: await readTime() }));
+    if (now >= clock.steadyFrom(now)) await run(signal);
   };
 }
 
