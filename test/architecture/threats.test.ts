@@ -247,9 +247,9 @@ describe("docs/security/threats.md", () => {
       "b436",
       "b437",
       "b438",
+      "b439",
       "b440",
       "b441",
-      "b439",
     ];
     const faults = [
       "c82",
