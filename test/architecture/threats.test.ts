@@ -250,6 +250,7 @@ describe("docs/security/threats.md", () => {
       "b439",
       "b440",
       "b441",
+      "b442",
     ];
     const faults = [
       "c82",

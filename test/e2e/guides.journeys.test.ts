@@ -13,7 +13,7 @@ import { ROOT, read } from "../architecture/sources.ts";
 import { openShellCommand, type ShellCommand } from "../cli/shell-command.ts";
 import { type Home, keyplane, makeHome, startUp, type Up } from "../cli/up.ts";
 import { blocksIn } from "../env/blocks.ts";
-import { firstUnprinted, scriptOf } from "../env/guide.ts";
+import { firstUnprinted, printedBy, scriptOf } from "../env/guide.ts";
 
 let stub: ModelStub;
 let home: Home;
@@ -68,7 +68,10 @@ async function follow(page: string, server: { readonly url: string } = up, of: H
   expect(ended).toMatchObject({ stdout: expect.any(String), stderr: "" });
   const { stdout } = ended as { stdout: string };
   expect(firstUnprinted(here(read(page), server, of), stdout), stdout).toBe(undefined);
+  expect(statusesIn(stdout.split("\n"))).toEqual(statusesIn(printedBy(read(page))));
 }
+
+const statusesIn = (lines: readonly string[]): string[] => lines.filter((line) => /^\d{3}$/.test(line));
 
 it.each([
   // Before the others leave keys behind that are made by hand: it takes over all of them.

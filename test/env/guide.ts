@@ -1,20 +1,10 @@
 /**
- * A guide as one script: what a reader saves and what a reader runs, from its top to its end, each once. A comment
- * `# 401` at the end of a call is the status that the page promises: where a change takes time to hold, the page waits.
+ * A guide as one script: what a reader saves and what a reader runs, from its top to its end, each once. Where a change
+ * takes time to hold, the page waits.
  */
 import { blocksIn } from "./blocks.ts";
 
 const SAVED = /Save as `([\w./~-]+\.\w+)`[^\n]*:\n\n```\w+\n([\s\S]*?)```/g;
-const PROMISED = /^(\S.*?) +# (\d{3})$/;
-
-/** `promise STATUS COMMAND`: its curl prints the status of its answer, in place of the answer. */
-const PRELUDE = `set -euo pipefail
-promise() {
-  local status
-  status=$(curl() { command curl -sS -o /dev/null -w '%{http_code}' "$@"; }; eval "$2")
-  [ "$status" = "$1" ] || { echo "$status instead of $1: $2"; return 1; }
-}
-`;
 
 /** What a page has below one of its headings, and above the next. */
 export function sectionOf(page: string, heading: string): string {
@@ -66,19 +56,8 @@ export function scriptOf(page: string, manifests: string): string {
     return { index, text: `${save}${text}END OF ${file}\n` };
   });
   const runs = blocksIn(page).flatMap(({ index, language, text, isMarkedNotRun }) =>
-    language === "sh" && !isMarkedNotRun ? [{ index, text: withPromises(text) }] : [],
+    language === "sh" && !isMarkedNotRun ? [{ index, text }] : [],
   );
   const steps = [...saves, ...runs].sort((one, other) => one.index - other.index);
-  return PRELUDE + steps.map(({ text }) => text).join("");
-}
-
-function withPromises(commands: string): string {
-  const quoted = (command: string) => `'${command.replaceAll("'", `'\\''`)}'`;
-  return commands
-    .split("\n")
-    .map((line) => {
-      const [, command, status] = PROMISED.exec(line) ?? [];
-      return command === undefined ? line : `promise ${status} ${quoted(command)}`;
-    })
-    .join("\n");
+  return ["set -euo pipefail\n", ...steps.map(({ text }) => text)].join("");
 }
