@@ -82,10 +82,11 @@ export function anyText(described: Described): Setting<string | null> {
 export function several({
   takes,
   help,
-  accepts = () => true,
+  faultOf = () => undefined,
   wanted = "",
 }: Described & {
-  readonly accepts?: (item: string) => boolean;
+  /** Returns what completes "the item ...", such as "is none", for one that is not a value. */
+  readonly faultOf?: (item: string) => string | undefined;
   /** Text that completes "must be", for the items. */
   readonly wanted?: string;
 }): Setting<readonly string[]> {
@@ -97,7 +98,8 @@ export function several({
         .map((item) => item.trim())
         .filter((item) => item !== "");
       for (const item of items) {
-        if (!accepts(item)) fault(`${wanted}; "${withoutCredentials(item)}" is none`);
+        const what = faultOf(item);
+        if (what !== undefined) fault(`${wanted}; "${withoutCredentials(item)}" ${what}`);
       }
       return items;
     },

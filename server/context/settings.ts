@@ -1,4 +1,5 @@
 import { BlockList, isIP } from "node:net";
+import { networkFault } from "../../domain/access/source-addresses.ts";
 import { DAY_MS } from "../../domain/duration.ts";
 import { LEASE_RANGE_MS } from "../../domain/protocol.ts";
 import {
@@ -76,13 +77,13 @@ export const LISTENER_SETTINGS = {
   allowPrivateUpstreams: several({
     takes: "<cidrs>",
     help: "private ranges that gateways may call, separated by commas",
-    accepts: isRange,
+    faultOf: rangeFault,
     wanted: "CIDRs separated by commas, such as 10.0.0.0/8",
   }),
   trustedProxies: several({
     takes: "<cidrs>",
     help: "proxies whose X-Forwarded headers are trusted, separated by commas",
-    accepts: isRange,
+    faultOf: rangeFault,
     wanted: "CIDRs separated by commas, such as 10.0.0.0/8",
   }),
   authzPort: optional({
@@ -122,7 +123,7 @@ export const LISTENER_SETTINGS = {
   oidcIssuer: several({
     takes: "<urls>",
     help: "issuers of JWTs for the management API and memory over MCP, separated by commas",
-    accepts: isTrustworthyUrl,
+    faultOf: (url) => (isTrustworthyUrl(url) ? undefined : "is none"),
     wanted: "https URLs separated by commas, as tokens name them",
   }),
   oidcAudience: anyText({
@@ -251,7 +252,7 @@ export const SERVER_RULES: readonly SettingsRule<typeof SERVER_SETTINGS>[] = [
 /**
  * Returns the ranges of addresses of a setting.
  *
- * @param texts addresses and CIDRs of both families, each accepted by {@link isRange}
+ * @param texts addresses and CIDRs of both families, each without a {@link rangeFault}
  */
 export function rangesOf(texts: readonly string[]): BlockList {
   const ranges = new BlockList();
@@ -263,12 +264,9 @@ export function rangesOf(texts: readonly string[]): BlockList {
   return ranges;
 }
 
-/** True if a text is an address or a CIDR. */
-function isRange(text: string): boolean {
-  const [ip = "", bits, ...rest] = text.split("/");
-  const version = isIP(ip);
-  if (version === 0 || rest.length > 0) return false;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+/** Returns the fault of a text that is neither an address nor a CIDR, as of one with bits behind its length. */
+function rangeFault(text: string): string | undefined {
+  return isIP(text) === 0 ? networkFault(text) : undefined;
 }
 
 function usageRetention(text: string): number | undefined {

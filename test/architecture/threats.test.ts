@@ -251,6 +251,7 @@ describe("docs/security/threats.md", () => {
       "b440",
       "b441",
       "b442",
+      "b443",
     ];
     const faults = [
       "c82",

@@ -16,7 +16,7 @@ const described = { takes: "<x>", help: "for a test" };
 const TABLE = {
   size: withDefault("3", { ...described, parse: digit, wanted: "a digit" }),
   upperLimit: optional({ ...described, parse: digit, wanted: "a digit" }),
-  names: several({ ...described, accepts: (item) => !item.includes(" "), wanted: "words" }),
+  names: several({ ...described, faultOf: (item) => (item.includes(" ") ? "is none" : undefined), wanted: "words" }),
   file: anyText(described),
 };
 const RULES: readonly SettingsRule<typeof TABLE>[] = [

@@ -31,5 +31,14 @@
 {{- if or $isTwice $isShort (not (or (regexMatch $of4 $whole) (regexMatch $of6 $whole))) -}}
 {{- fail (printf "%s: %s is no range of addresses: write one such as 10.0.0.0/8, with at most /32, or fd00::/8, with at most /128" $.name .) -}}
 {{- end -}}
+{{- if not (contains ":" .) -}}
+{{- $address := 0 -}}
+{{- range splitList "." (first (splitList "/" $whole)) -}}{{- $address = add (mul $address 256) (int .) -}}{{- end -}}
+{{- $size := 1 -}}
+{{- range until (int (sub 32 (int (last (splitList "/" $whole))))) -}}{{- $size = mul $size 2 -}}{{- end -}}
+{{- if mod $address $size -}}
+{{- fail (printf "%s: %s has bits behind its length: write the network's first address, or /32 for this one address" $.name .) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}

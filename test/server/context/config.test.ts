@@ -179,6 +179,15 @@ test.each(["true", "1", "*", "loopback", "10.0.0.0/33", "::/129", "10.0.0.0/8/8"
   },
 );
 
+test.each([
+  ["--trusted-proxies", { trustedProxies: "127.0.0.1,10.1.2.3/8" }],
+  ["--allow-private-upstreams", { allowPrivateUpstreams: "10.1.2.3/8" }],
+])("b443: %s refuses an address with the length of a network, and names both", (flag, given) => {
+  expect(faultOf(() => parseServerConfig({}, given)).faults).toEqual([
+    `${flag}: must be CIDRs separated by commas, such as 10.0.0.0/8; "10.1.2.3/8" has bits behind its length: write 10.0.0.0/8 for the network, or 10.1.2.3/32 for this one address`,
+  ]);
+});
+
 test("ranges of addresses are read in both families", () => {
   const { allowedPrivateUpstreams } = parseServerConfig({}, { allowPrivateUpstreams: "10.0.0.0/8, ::1,fd00::/8" });
   expect(allowedPrivateUpstreams.check("10.200.0.1")).toBe(true);
