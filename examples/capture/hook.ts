@@ -23,19 +23,21 @@ const { values } = parseArgs({
   },
 });
 
-type Config = Memory & {
+type Config = {
+  readonly url: string;
+  readonly keyFile: string;
+  readonly library: string;
   /** Folder of the conversations that could not be sent yet. */
   readonly spool: string;
 };
 
 async function readConfig(): Promise<Config> {
-  const {
-    url,
-    keyFile,
-    library,
-    spool = join(homedir(), ".keyplane", "conversations"),
-  } = JSON.parse(await readFile(values.config, "utf8"));
-  return { url, library, spool, key: (await readFile(keyFile, "utf8")).trim() };
+  return { spool: join(homedir(), ".keyplane", "conversations"), ...JSON.parse(await readFile(values.config, "utf8")) };
+}
+
+/** Reads the key, which only calls need: a conversation is kept without it. */
+async function memoryOf({ url, keyFile, library }: Config): Promise<Memory> {
+  return { url, library, key: (await readFile(keyFile, "utf8")).trim() };
 }
 
 /** Starts a process that sends the kept conversations, and goes on when the session has ended. */
@@ -47,7 +49,7 @@ function sendLater(): void {
 async function run(): Promise<void> {
   if (values.send) {
     const config = await readConfig();
-    return sendKept(config.spool, config);
+    return sendKept(config.spool, await memoryOf(config));
   }
   const event = JSON.parse(await text(process.stdin));
   endWithin(event.hook_event_name === "SessionStart" ? LIMITS_MS.SessionStart : LIMITS_MS.SessionEnd);
@@ -58,7 +60,7 @@ async function run(): Promise<void> {
 
 async function start(config: Config): Promise<void> {
   sendLater();
-  const remembered = await wakeUp(config);
+  const remembered = await wakeUp(await memoryOf(config));
   const problem = await takeProblem(config.spool);
   say({
     hookSpecificOutput: { hookEventName: "SessionStart", additionalContext: remembered },

@@ -131,6 +131,13 @@ test("The hook of examples/capture holds up no session where the server does not
   expect(await hook.waiting()).toHaveLength(1);
 });
 
+test("The hook of examples/capture keeps a conversation whose session ends while the key's file cannot be read", async (context) => {
+  const hook = await startHook(context, { url: "http://127.0.0.1:9", keyFile: "/nowhere" }, CLAUDE_CODE);
+  expect(await hook.run({ hook_event_name: "SessionEnd" })).toMatchObject({ code: 0, out: {} });
+  expect(await hook.waiting()).toHaveLength(1);
+  expect((await hook.run({ hook_event_name: "SessionStart" })).out.systemMessage).toContain("/nowhere");
+});
+
 /** A spool, and a server that answers a conversation by what is said in it. */
 async function startSpool(context: TestContext, answers: Record<string, readonly [status: number, body: string]>) {
   const folder = await mkdtemp(join(tmpdir(), "spool-"));
