@@ -23,21 +23,33 @@ const { values } = parseArgs({
   },
 });
 
-type Config = {
-  readonly url: string;
-  readonly keyFile: string;
-  readonly library: string;
+type Config = Partial<Record<"url" | "keyFile" | "library", string>> & {
   /** Folder of the conversations that could not be sent yet. */
   readonly spool: string;
 };
 
 async function readConfig(): Promise<Config> {
-  return { spool: join(homedir(), ".keyplane", "conversations"), ...JSON.parse(await readFile(values.config, "utf8")) };
+  const { spool = "~/.keyplane/conversations", ...others } = parsed(await readFile(values.config, "utf8"));
+  return { ...others, spool: fromHome(spool) };
+}
+
+function parsed(json: string) {
+  try {
+    // Editors of Windows begin a file with a byte order mark.
+    return JSON.parse(json.replace(/^\uFEFF/, ""));
+  } catch (error) {
+    throw new Error(`${values.config} is no JSON: ${whyOf(error)}`);
+  }
 }
 
 /** Reads the key, which only calls need: a conversation is kept without it. */
 async function memoryOf({ url, keyFile, library }: Config): Promise<Memory> {
-  return { url, library, key: (await readFile(keyFile, "utf8")).trim() };
+  if (!url || !keyFile || !library) throw new Error(`${values.config} needs a "url", a "keyFile" and a "library"`);
+  return { url, library, key: (await readFile(fromHome(keyFile), "utf8")).trim() };
+}
+
+function fromHome(path: string): string {
+  return path.startsWith("~/") ? join(homedir(), path.slice(2)) : path;
 }
 
 /** Starts a process that sends the kept conversations, and goes on when the session has ended. */

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, type TestContext, test } from "vitest";
@@ -137,6 +137,28 @@ test("The hook of examples/capture keeps a conversation whose session ends while
   expect(await hook.waiting()).toHaveLength(1);
   expect((await hook.run({ hook_event_name: "SessionStart" })).out.systemMessage).toContain("/nowhere");
 });
+
+test.for([
+  [
+    "has no keyFile",
+    '{"url": "http://127.0.0.1:9", "keyfile": "key", "library": "notes"}',
+    'needs a "url", a "keyFile"',
+  ],
+  ["is no JSON", "{", "is no JSON"],
+  [
+    "begins with a byte order mark, and names a file of the home folder",
+    '\uFEFF{"url": "http://127.0.0.1:9", "keyFile": "~/nokey", "library": "notes"}',
+    join(homedir(), "nokey"),
+  ],
+] as const)(
+  "The hook of examples/capture says what is wrong where its configuration %s",
+  async ([, config, said], context) => {
+    const hook = await startHook(context, {}, CLAUDE_CODE);
+    await writeFile(hook.at("capture.json"), config);
+    const { code, out } = await hook.run({ hook_event_name: "SessionStart" });
+    expect([code, out.systemMessage]).toEqual([0, expect.stringContaining(said)]);
+  },
+);
 
 /** A spool, and a server that answers a conversation by what is said in it. */
 async function startSpool(context: TestContext, answers: Record<string, readonly [status: number, body: string]>) {
