@@ -68,7 +68,10 @@ export function resolve(
   const route = model === undefined ? undefined : gateway.routes.find((each) => each.model === model);
   if (route !== undefined) {
     if (!key.mayResolveRoutes) {
-      return problem("forbidden", "This model names a logical route; the key lacks the scope gateway:routes.");
+      return problem(
+        "forbidden",
+        "This model names a logical route, and the key lacks the scope gateway:routes. Use another key, or have the scope added to this one.",
+      );
     }
     return resolveRoute(gateway, route, dialect, key);
   }

@@ -183,6 +183,9 @@ describe("a first key of one's own", () => {
     writeFileSync(file, manifest);
     const mine = await until("the key's Secret", () => key("my-key"));
     expect((await get("/atoms", mine)).status).toBe(200);
+    const models = new OpenAI({ baseURL: `${base}/g/research-main/v1`, apiKey: mine });
+    const chat = await models.chat.completions.create({ model: "fast-chat", messages: hello });
+    expect(chat.choices[0]?.message.content).toContain("stub-small");
     const commands =
       blocksIn(read("README.md")).find(({ text }) => text.includes("research/my-key/api-key"))?.text ?? "";
     await until("it is shown as ready", async () => {

@@ -75,7 +75,7 @@ describe("what a key may do", () => {
       [
         caller,
         "gateway=main&model=fast-chat",
-        "no: This model names a logical route; the key lacks the scope gateway:routes.",
+        "no: This model names a logical route, and the key lacks the scope gateway:routes. Use another key, or have the scope added to this one.",
       ],
       [both, "gateway=main&model=fast-chat", "yes: the key has the scope gateway:generate"],
       [
