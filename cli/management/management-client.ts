@@ -253,7 +253,7 @@ export async function chooseServer(
   if (server !== undefined) return { url: serverUrl("server", server), data: undefined };
   const data = setting(env, "data", flags.data);
   if (data !== undefined) return { url: await urlOfRunning(data), data };
-  throw new UsageError("say where the keys are: --data DIR of a running keyplane up, or --server URL with a token");
+  throw new UsageError("say which server: --data DIR of a running keyplane up, or --server URL");
 }
 
 async function chooseTarget(env: Environment, flags: ServerChoice): Promise<Target> {

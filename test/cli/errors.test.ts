@@ -43,7 +43,7 @@ const CASES: Readonly<Record<string, Case>> = {
     2,
     /^unknown option '-x'; a <subject> that begins with - stands last, behind --: see keyplane memory-erase-subject --help$/,
   ],
-  "a subject behind --": [["memory-erase-subject", "--library", "l", "--", "-x"], 2, /^say where the keys are: /],
+  "a subject behind --": [["memory-erase-subject", "--library", "l", "--", "-x"], 2, /^say which server: /],
   "b265: a word that other programs have for a command": [
     ["status"],
     2,

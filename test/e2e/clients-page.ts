@@ -39,7 +39,9 @@ export async function openClientsPage() {
 
   /** A text of the page, for this server. */
   function here(text: string): string {
-    return text.replaceAll("http://127.0.0.1:8080", up.url).replaceAll(/\.keyplane(?=\/secrets|$)/gm, home.data);
+    return text
+      .replaceAll("http://127.0.0.1:8080", up.url)
+      .replaceAll(/(?:\/home\/anna\/keyplane\/)?\.keyplane(?=\/secrets|$)/gm, home.data);
   }
 
   return {
