@@ -8,6 +8,7 @@ import { errorText } from "../../../domain/error-text.ts";
 import type { Cluster, ClusterChange } from "../port.ts";
 import { eventLine, titleOf } from "../titles.ts";
 import { replaceFile, whenMissing } from "./disk.ts";
+import { forgetHeld } from "./held.ts";
 import { lockData } from "./lock.ts";
 import { createManifests } from "./manifests/manifests.ts";
 import { openOrigins } from "./manifests/origins.ts";
@@ -73,6 +74,7 @@ async function openLocked(
 ): Promise<Cluster & { close(): Promise<void> }> {
   const { data, clock, randomUuid } = options;
   const log: Log = (level, message) => options.log({ level, message: onOneLine(message) });
+  await forgetHeld(data);
   const statusFiles = createStatusFiles(join(data, "status"), (message) => log("error", message));
   const objects = await FilesObjects.open(join(data, "objects"), statusFiles, { clock, randomUuid });
   const closing = new AbortController();

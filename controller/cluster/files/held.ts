@@ -2,6 +2,7 @@
  * DATA/held.json: objects that are no longer declared, or not as they should be, and go on as they were all the same.
  * `keyplane get` and `keyplane doctor` report them from there.
  */
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Kind } from "../../../domain/kinds/kinds.ts";
 import { readJson, replaceFile } from "./disk.ts";
@@ -19,6 +20,11 @@ const heldFile = (data: string): string => join(data, "held.json");
 /** Reads what `up` reports as held, or reported last. */
 export async function readHeld(data: string): Promise<readonly HeldNote[]> {
   return ((await readJson(heldFile(data))) as HeldNote[] | undefined) ?? [];
+}
+
+/** Forgets what an earlier `up` held: it may have run on another folder of manifests. */
+export function forgetHeld(data: string): Promise<void> {
+  return rm(heldFile(data), { force: true });
 }
 
 /** Makes a writer that writes only if the file has something else. */

@@ -375,6 +375,16 @@ describe.concurrent("a removal from the folder of manifests", () => {
     expect(cluster.changes).toContainEqual({ of: "object", kind: "PlatformKey", namespace: "dev", name: "reader" });
   });
 
+  it("is not said to be held for the reason of an earlier process, which may have run on another folder", async (context) => {
+    const folder = await makeWorkspace(context, { "a.yaml": [key("a")], "b.yaml": [key("b")] }, 1_000);
+    await (await folder.open()).close();
+    const note = { kind: "PlatformKey", namespace: "dev", name: "a", why: "this is another folder" };
+    await writeFile(join(folder.data, "held.json"), JSON.stringify([note]));
+    await folder.remove("b.yaml");
+    await folder.open();
+    expect(await folder.held()).toEqual([]);
+  });
+
   it("is none when a declaration moves to another file", async (context) => {
     const folder = await makeWorkspace(context, { "a.yaml": [key("reader"), key("writer"), key("marker")] });
     const cluster = await folder.open();
