@@ -30,7 +30,8 @@ export const REASONS = {
   Enforced: "",
   Ready: "",
   Suspended: "Set spec.state to Active to let the key work again.",
-  Revoked: "A revoked secret never works again. Delete the declaration and make it again for a new one.",
+  Revoked:
+    "A revoked secret never works again. Delete the declaration and make it again for a new one, without spec.source and the annotation keyplane.dev/take-over.",
   NotRotating: "",
   NoStaleConsumers: "",
   BudgetLeft: "",
@@ -75,7 +76,7 @@ export const REASONS = {
   SecretUnreadable:
     "Give the controller its Role in this namespace: by keyNamespaces of the chart, or without Helm by infra/rbac/namespace.yaml. In a folder of manifests, correct the Secret's manifest, or put it back.",
   ImportUnusable:
-    "Correct the Secret that spec.source refers to, or declare another PlatformKey with another spec.source.",
+    "Correct the Secret, if spec.source refers to one, or declare another PlatformKey, with another spec.source or none.",
   TakeOverRefused:
     "The key is unchanged. Delete this declaration, and apply the manifest that the console exports on the page of a key made by hand.",
   Expired: "Set spec.expiresAt later, or rotate the key where spec.expiresAfter ended its version.",
