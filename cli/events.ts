@@ -4,7 +4,7 @@ import { parseMoment } from "./command/since.ts";
 import { ageText } from "./output/age.ts";
 import { type StructuredFormat, streamedText } from "./output/output.ts";
 import { formatTable } from "./output/table.ts";
-import { type NamespaceFlags, namespaceIn, namespaceOptions, wantedOf } from "./source/find-one.ts";
+import { type NamespaceFlags, namespaceIn, namespaceOptions, requireSome, wantedOf } from "./source/find-one.ts";
 import { openSource, type SourceFlags, sourceOptions } from "./source/open-source.ts";
 import type { ListedEvent } from "./source/source.ts";
 
@@ -41,6 +41,7 @@ export const addEvents: AddCommand = (program, { env, out }) => {
       try {
         const kind = named === undefined ? undefined : "PlatformKey";
         const events = await source.events({ ...wanted, kind, from });
+        if (kind !== undefined && events.length === 0) await requireSome(source, kind, wanted);
         if (output === "table") out(eventTable(events, now));
         else for (const event of events) out(streamedText(event, output));
       } finally {

@@ -14,6 +14,7 @@ import {
   serverOptions,
 } from "./management/management-client.ts";
 import { keyTitle, namedKeyJson } from "./management/named-key.ts";
+import { findNamedTeam } from "./management/named-team.ts";
 import { outputOption, outputText, type StructuredFormat } from "./output/output.ts";
 import { ownCommand } from "./output/own-command.ts";
 import { plainText } from "./output/plain-text.ts";
@@ -43,6 +44,7 @@ export const addImport: AddCommand = (program, { env, out, exit, progress }) => 
       if (dir === "") throw new UsageError("import: name a folder to write to, or leave it out to see what could be");
       const client = await openManagement(env, flags);
       const keys = (await client.listKeys()).filter((key) => team === undefined || key.team === team);
+      if (team !== undefined && keys.length === 0) await findNamedTeam(client, team);
       const imported = await progress.during("reading the keys", (show) =>
         importKeys(client, { dir, namespace, keys }, (done, all) => show(`${done} of ${all} keys`)),
       );
@@ -61,7 +63,8 @@ type Import = {
 };
 
 type Imported = {
-  readonly taken: readonly { readonly key: KeyJson; readonly path: string }[];
+  /** With the path of the manifest, and whether another key is declared by its name. */
+  readonly taken: readonly { readonly key: KeyJson; readonly path: string; readonly isNameTaken: boolean }[];
   readonly leftOut: readonly { readonly key: KeyJson; readonly why: string }[];
   /** Number of the other keys, which are declared or managed by programs. */
   readonly others: number;
@@ -85,7 +88,12 @@ async function importKeys(
   for (const [done, key] of byHand.entries()) {
     onKey(done, byHand.length);
     try {
-      taken.push({ key, path: await importKey(client, key, dir, namespace) });
+      const manifest = await importKey(client, key, dir, namespace);
+      const isNameTaken = living.some(
+        ({ declaredIn, ...other }) =>
+          declaredIn !== null && other.namespace === manifest.namespace && other.name === manifest.name,
+      );
+      taken.push({ key, path: manifest.path, isNameTaken });
     } catch (error) {
       leftOut.push({ key, why: errorMessage(error) });
     }
@@ -97,7 +105,11 @@ async function importKeys(
 function inWords({ taken, leftOut, others }: Imported, dir: string | undefined, keyplane: string): string {
   const did = dir === undefined ? "would write" : "wrote";
   return [
-    ...taken.map(({ key, path }) => plainText(`${did} ${path}: ${keyTitle(key)}`)),
+    ...taken.map(({ key, path, isNameTaken }) =>
+      plainText(
+        `${did} ${path}: ${keyTitle(key)}${isNameTaken ? "; another key is declared by this name: give it another metadata.name" : ""}`,
+      ),
+    ),
     ...leftOut.map(({ key, why }) => plainText(`left out ${keyTitle(key)}, ${key.id}: ${why}`)),
     `${taken.length} of ${taken.length + leftOut.length} keys that were made by hand; ${others} others are declared, or managed by programs`,
     ...(taken.length === 0
@@ -118,7 +130,7 @@ function documentOf({ taken, leftOut, others }: Imported, dir: string | undefine
 /**
  * Writes the manifest of one key.
  *
- * @returns the path of the manifest, in the folder if there is one
+ * @returns the path of the manifest, in the folder if there is one, and the name that it declares
  * @throws Error if the key cannot be declared, or the file exists
  */
 async function importKey(
@@ -126,7 +138,7 @@ async function importKey(
   { id }: KeyJson,
   dir = "",
   chosen: string | undefined,
-): Promise<string> {
+): Promise<{ readonly path: string; readonly namespace: string; readonly name: string }> {
   const manifest = await client.exportKey(id, chosen);
   const { namespace, name } = manifest.metadata;
   // Only what may be a name becomes part of a path.
@@ -134,12 +146,12 @@ async function importKey(
     throw new Error("what the server calls it cannot be declared");
   }
   const path = join(dir, namespace, `${name}.yaml`);
-  if (dir === "") return path;
+  if (dir === "") return { path, namespace, name };
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, writeYaml(manifest), { flag: "wx" }).catch((error: unknown) => {
     throw hasCode(error, "EEXIST") ? new Error(`${path} is there already: move it away`) : error;
   });
-  return path;
+  return { path, namespace, name };
 }
 
 function nextSteps(dir: string, keyplane: string): string {

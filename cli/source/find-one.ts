@@ -47,8 +47,17 @@ export function wantedOf(named: string | undefined, namespace: string | undefine
 export async function findOne<K extends Kind>(source: Source, kind: K, wanted: ListFilter): Promise<ListedObject<K>> {
   const one = await findAtMostOne(source, kind, wanted);
   if (one !== undefined) return one;
+  throw noneOf(kind, wanted);
+}
+
+/** @throws Error if no object has the name */
+export async function requireSome(source: Source, kind: Kind, wanted: ListFilter): Promise<void> {
+  if ((await listMatching(source, kind, wanted)).length === 0) throw noneOf(kind, wanted);
+}
+
+function noneOf(kind: Kind, wanted: ListFilter): Error {
   const [plural, singular] = KIND_WORDS[kind];
-  throw new Error(`there is no ${singular} ${titleOf(wanted)}: see keyplane get ${plural}`);
+  return new Error(`there is no ${singular} ${titleOf(wanted)}: see keyplane get ${plural}`);
 }
 
 /**

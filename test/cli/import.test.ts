@@ -14,7 +14,15 @@ const server = createServer((request, response) => {
   response.setHeader("content-type", "application/json");
   response.end(
     JSON.stringify(
-      isManifest ? { metadata } : { items: [{ ...key, declaredIn: null, managedBy: null }], nextCursor: null },
+      isManifest
+        ? { metadata }
+        : {
+            items: [
+              { ...key, declaredIn: null, managedBy: null },
+              { ...key, id: "key_2", namespace: "dev", name: "agent", declaredIn: {}, managedBy: null },
+            ],
+            nextCursor: null,
+          },
     ),
   );
 });
@@ -36,6 +44,15 @@ test("keyplane import takes no empty path, as of a variable that is not set, for
   metadata = { namespace: "dev", name: "reader" };
   const { code, out, err } = await keyplane(["import", "", "--server", url], { KEYPLANE_TOKEN: "t" });
   expect([code, out, err]).toEqual([2, "", expect.stringMatching(/^keyplane: import: name a folder/)]);
+});
+
+test("keyplane import says of a manifest that another key is declared by its name", async () => {
+  metadata = { namespace: "dev", name: "agent" };
+  const { code, out } = await keyplane(["import", "--server", url], { KEYPLANE_TOKEN: "t" });
+  expect(code).toBe(0);
+  expect(out).toContain("another key is declared by this name: give it another metadata.name\n");
+  metadata = { namespace: "dev", name: "reader" };
+  expect((await keyplane(["import", "--server", url], { KEYPLANE_TOKEN: "t" })).out).not.toContain("metadata.name");
 });
 
 test.each([

@@ -327,6 +327,19 @@ describe("keyplane audit", () => {
     expect((await keyplane(["audit", "--actor", "absent", ...data])).out).toBe("nothing was found\n");
   });
 
+  test("refuses a mistyped team or action, as events, import and get usage refuse a name of nothing", async () => {
+    for (const command of [
+      ["audit", "--team", "nope"],
+      ["audit", "--action", "request.refuse"],
+      ["events", "nope"],
+      ["import", "--team", "nope"],
+      ["get", "usage", "--team", "nope"],
+    ]) {
+      const { code, out, err } = await keyplane([...command, ...data]);
+      expect([code, out, err], command.join(" ")).toEqual([1, "", expect.stringMatching(/there is no /i)]);
+    }
+  });
+
   test("b78: looks for no whole key, and repeats nothing of one", async () => {
     const secret = up.secretOf("dev", "agent");
     const { code, out, err } = await keyplane(["audit", "--about", secret, ...data]);

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { searchedText } from "../../../domain/key/secret/searched-text.ts";
+import { suggestion } from "../../../domain/manifest/document/suggestion.ts";
 import { type AuditFeedPage, readAuditFeed, UnknownAuditMarkError } from "../../../store/audit/audit-feed.ts";
 import { searchAudit } from "../../../store/audit/audit-search.ts";
 import { principalOf } from "../../auth/management/author.ts";
@@ -12,6 +13,7 @@ import { closedObject, pageSchema, TEXT, TIMESTAMP } from "../response-schemas.t
 import { rightsOf } from "../rights.ts";
 import { auditJson } from "./audit-json.ts";
 import { auditSearchOf, cursorOf, MAX_ACTOR_LENGTH, markOf, readAuditCursor, readAuditMark } from "./audit-question.ts";
+import { EVENT_TITLES } from "./event-text.ts";
 
 /**
  * Reads a page of the feed of the log. @throws Problem `invalid_request` for a position that the database does not have
@@ -101,6 +103,11 @@ export function auditRoutes(app: FastifyInstance, { store }: Management): void {
         // Shortens a whole key to its prefix.
         about: searchedText(about),
       });
+      if (team !== "" && search.teamIds?.length === 0) throw NO_TEAM;
+      if (action !== "" && !Object.hasOwn(EVENT_TITLES, action)) {
+        const step = suggestion(action, Object.keys(EVENT_TITLES));
+        throw problem("invalid_request", `There is no such action: ${step}`);
+      }
       const after = cursor === undefined ? undefined : readAuditCursor(cursor);
       const { events, next } = await searchAudit(store.db, { ...search, after, limit });
       const items = await auditJson(store.db, events, search.teamIds);

@@ -45,11 +45,19 @@ describe("the audit log by the API", () => {
     for (const about of [key.id, key.prefix, "reader", key.secret]) {
       expect((await list(`?about=${about}`))[0], about).toEqual(revoked);
     }
-    expect(await list("?team=none")).toEqual([]);
     expect(await list("?actor=unknown")).toEqual([]);
     const at = encodeURIComponent(revoked?.at ?? "");
     expect((await list(`?from=${at}`)).map(({ id }) => id)).toContain(revoked?.id);
     expect((await list(`?to=${at}`)).map(({ id }) => id)).not.toContain(revoked?.id);
+  });
+
+  test("refuses a mistyped action or team, which would find nothing", async () => {
+    for (const [search, detail] of [
+      ["?action=key.revoke", "There is no such action: did you mean key.revoked?"],
+      ["?team=reserch", "There is no such team, or you have no role in it."],
+    ]) {
+      expect((await api.send("GET", `/audit-events${search}`)).body).toMatchObject({ status: 400, detail });
+    }
   });
 
   test("refuses an invalid time, a cursor of another list, and an unknown filter", async () => {
