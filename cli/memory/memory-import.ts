@@ -1,7 +1,9 @@
 import { counted } from "../../domain/counted.ts";
 import type { Environment } from "../../domain/environment.ts";
+import type { Whoami } from "../../server/whoami/whoami.ts";
 import { type AddCommand, STDIN } from "../command/command.ts";
 import { UsageError } from "../command/usage-error.ts";
+import { callApi } from "../management/api-call.ts";
 import { askForMemory, type KeyChoice, openAsKey } from "../management/key-client.ts";
 import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
 import { plainText } from "../output/plain-text.ts";
@@ -32,35 +34,42 @@ export const addMemoryImport: AddCommand = (program, { env, out, exit, progress 
       "an atom per Markdown file; a second run updates what has changed",
     )
     .action(async (path: string, { output, ...flags }: Omit<Flags, "path">) => {
-      const result = await progress.during("reading the file", (show) => runImport(env, { ...flags, path }, show));
-      out(output === undefined ? resultText(result) : outputText(result, output));
+      const { into, result } = await progress.during("reading the file", (show) =>
+        runImport(env, { ...flags, path }, show),
+      );
+      out(output === undefined ? resultText(result, into) : outputText(result, output));
       if (result.leftOut.length > 0) exit(1);
     });
 };
 
+/** @returns the result, and the library if it is the default one that no flag names */
 async function runImport(
   env: Environment,
   { path, library, ...choice }: Flags,
   show: (text: string) => void,
-): Promise<ImportResult> {
+): Promise<{ readonly into: string | null; readonly result: ImportResult }> {
   if (path === STDIN && choice.keyFile === STDIN) {
     throw new UsageError("standard input cannot be both the key and the atoms: give one of them by a file");
   }
   const { items, leftOut, strayLinks } = await readImport(path);
   const target = await openAsKey(env, choice);
+  const into = library === undefined ? (await callApi<Whoami>(target, "GET", "whoami")).defaultLibrary : null;
   const result = await importLibrary(target, library, items, (done) => show(`${done} of ${items.length} atoms`));
   return {
-    ...result,
-    droppedLinks: result.droppedLinks + strayLinks,
-    leftOut: [...leftOut, ...result.leftOut],
+    into,
+    result: {
+      ...result,
+      droppedLinks: result.droppedLinks + strayLinks,
+      leftOut: [...leftOut, ...result.leftOut],
+    },
   };
 }
 
-function resultText(result: ImportResult): string {
+function resultText(result: ImportResult, into: string | null): string {
   const { imported, corrected, unchanged, newer, expired, droppedLinks, leftOut } = result;
   const line = (count: number, text: string) => (count === 0 ? [] : [`${text}: ${count}.`]);
   return [
-    `Imported ${counted(imported, "atom")}.`,
+    `Imported ${counted(imported, "atom")}${into === null ? "" : ` into the default library, ${into}`}.`,
     ...line(corrected, "Atoms that were imported before, have changed, and were corrected"),
     ...line(unchanged, "Atoms that were there already"),
     ...line(newer.length, "Atoms that were changed in the library since they were exported, and were left as they are"),

@@ -130,12 +130,20 @@ test("memory-import reads the file of server-memory into the default library, an
   ];
   const reading = (values: object[]) => importing(values.map((line) => JSON.stringify(line)).join("\n"));
   const dropped = "Links that lead to no atom, and were dropped: 1.\n";
-  expect(await reading(lines)).toEqual({ code: 0, out: `Imported ${SOME + 3} atoms.\n${dropped}`, err: "" });
+  expect(await reading(lines)).toEqual({
+    code: 0,
+    out: `Imported ${SOME + 3} atoms into the default library, handbook.\n${dropped}`,
+    err: "",
+  });
   const first = await stored();
   expect(first["Anna (person)"]).toEqual({ tags: ["person"], revision: 1, links: ["maintains Keyplane (project)"] });
   expect(first["Keyplane (continued, 2)"]?.links).toEqual(["continues Keyplane (project)"]);
   const there = `Atoms that were there already: ${SOME + 3}.\n`;
-  expect(await reading(lines)).toEqual({ code: 0, out: `Imported 0 atoms.\n${there}${dropped}`, err: "" });
+  expect(await reading(lines)).toEqual({
+    code: 0,
+    out: `Imported 0 atoms into the default library, handbook.\n${there}${dropped}`,
+    err: "",
+  });
   expect(await stored()).toEqual(first);
   const edited = lines.map((line) => (line === anna ? { ...anna, observations: ["likes coffee"] } : line));
   const { out } = await reading(edited);
@@ -147,8 +155,8 @@ test("memory-import reads what mem0 exports, and names what it cannot import", a
   const memory = (id: string, text: string | null) => ({ id, memory: text, user_id: "anna", categories: ["food"] });
   const document = { results: [memory("1", "Likes tea."), memory("2", null), memory("3", "Has a cat.")] };
   for (const [out, count] of [
-    ["Imported 2 atoms.", 2],
-    ["Imported 0 atoms.\nAtoms that were there already: 2.", 2],
+    ["Imported 2 atoms into the default library, handbook.", 2],
+    ["Imported 0 atoms into the default library, handbook.\nAtoms that were there already: 2.", 2],
   ]) {
     const ended = await importing(JSON.stringify(document, null, 2));
     expect(ended).toMatchObject({ code: 1, out: expect.stringContaining(`${out}\nNot imported: 1.\n  memory 2 of`) });
@@ -170,7 +178,7 @@ test("memory-import reads a folder of Markdown, whose wikilinks are links; an ed
   const first = await reading();
   expect([first.code, first.err]).toEqual([1, ""]);
   expect(first.out).toContain(
-    "Imported 2 atoms.\nLinks that lead to no atom, and were dropped: 1.\nNot imported: 2.\n",
+    "Imported 2 atoms into the default library, handbook.\nLinks that lead to no atom, and were dropped: 1.\nNot imported: 2.\n",
   );
   expect(first.out).toContain("bad.md: its front matter is no YAML on line 2");
   expect(first.out).toMatch(/old\.md: .*"importance" must be <= 10/);
@@ -185,7 +193,7 @@ test("memory-import reads a folder of Markdown, whose wikilinks are links; an ed
   const again = await reading();
   expect([again.code, again.out]).toEqual([
     0,
-    "Imported 0 atoms.\nAtoms that were imported before, have changed, and were corrected: 1.\nAtoms that were there already: 1.\nLinks that lead to no atom, and were dropped: 1.\n",
+    "Imported 0 atoms into the default library, handbook.\nAtoms that were imported before, have changed, and were corrected: 1.\nAtoms that were there already: 1.\nLinks that lead to no atom, and were dropped: 1.\n",
   ]);
   expect(await stored()).toEqual({ ...atoms, Keyplane: { ...atoms.Keyplane, revision: 2 } });
 });
@@ -232,7 +240,10 @@ test("memory-import keeps an atom's links to what is there already where it sets
   const others = Array.from({ length: 100 }, (_, i) => ({ content: `${i}` }));
   const lines = [{ id: "last", content: "last" }, ...others, { content: "first", links }];
   const { code, out } = await importing(lines.map((line) => JSON.stringify(line)).join("\n"));
-  expect([code, out]).toEqual([0, "Imported 102 atoms.\nLinks that lead to no atom, and were dropped: 1.\n"]);
+  expect([code, out]).toEqual([
+    0,
+    "Imported 102 atoms into the default library, handbook.\nLinks that lead to no atom, and were dropped: 1.\n",
+  ]);
   const { rows } = await sql<{ led: string[] }>`select array(select other.content
     from jsonb_array_elements(a.links) with ordinality link (json, place) join atoms other on other.id = (json ->> 'id')::uuid
     order by place) as led from atoms a where content = 'first'`.execute(store.db);
@@ -243,7 +254,7 @@ test("memory-import sends no more at once than a call stores in time", async () 
   const lines = Array.from({ length: 5 }, (_, i) => ({ content: `${i}`.repeat(40_000) }));
   const before = server.counted.length;
   const { code, out } = await importing(lines.map((line) => JSON.stringify(line)).join("\n"));
-  expect([code, out]).toEqual([0, "Imported 5 atoms.\n"]);
+  expect([code, out]).toEqual([0, "Imported 5 atoms into the default library, handbook.\n"]);
   expect(server.counted.slice(before)).toEqual(["atoms.import", "atoms.import", "atoms.import"]);
 });
 
@@ -255,7 +266,7 @@ test("b119: memory-import sends a batch again whose answer was lost, and imports
   const through = ["--server", `http://127.0.0.1:${proxy.port}`, "--key-file", KEY_FILE];
   const { code, out, err } = await keyplane(["memory-import", FILE, ...through]);
   await lost;
-  expect([code, out, err]).toEqual([0, "Imported 2 atoms.\n", ""]);
+  expect([code, out, err]).toEqual([0, "Imported 2 atoms into the default library, handbook.\n", ""]);
   const { rows } = await sql`select content from atoms order by id`.execute(store.db);
   expect(rows).toEqual([{ content: "The second." }, { content: "The first." }]);
 });
@@ -272,7 +283,7 @@ test("memory-import sets the links of a key that only writes, too", async () => 
   }));
   writeFileSync(FILE, [last, ...first].map((line) => JSON.stringify(line)).join("\n"));
   const { code, out } = await keyplane(["memory-import", FILE, "--server", server.url, "--key-file", WRITER_FILE]);
-  expect([code, out]).toEqual([0, "Imported 102 atoms.\n"]);
+  expect([code, out]).toEqual([0, "Imported 102 atoms into the default library, handbook.\n"]);
   expect((await stored())["0"]?.links).toEqual(["leads to last"]);
 });
 
@@ -290,7 +301,7 @@ test("memory-import names the lines of the file that are none, or that a server 
   const lines = [...bad.map((field) => ({ content: "x", ...field })), ...good];
   const { code, out } = await importing([...lines.map((line) => JSON.stringify(line)), '{"content":'].join("\n"));
   expect(code).toBe(1);
-  expect(out).toContain("Imported 100 atoms.\nNot imported: 8.\n");
+  expect(out).toContain("Imported 100 atoms into the default library, handbook.\nNot imported: 8.\n");
   expect(out).toMatch(/ {2}line 108 of .*: it is no JSON$/m);
   for (const [index, field] of ["importance", "created", "updated", "id", "links", "aliases", "tags"].entries()) {
     expect(out).toMatch(new RegExp(`  line ${index + 1} of .*"${field}"`));
@@ -322,7 +333,7 @@ test("memory-import names what is refused for how a body is built, wherever in i
   ];
   const { code, out, err } = await importing([...bad, ...good].join("\n"));
   expect([code, err]).toEqual([1, ""]);
-  expect(out).toContain("Imported 30 atoms.\nNot imported: 5.\n");
+  expect(out).toContain("Imported 30 atoms into the default library, handbook.\nNot imported: 5.\n");
   for (const [index, why] of ["__proto__", "__proto__", "constructor", "nested", "10000 members"].entries())
     expect(out).toMatch(new RegExp(`  line ${index + 1} of .*${why}`));
 
@@ -333,7 +344,7 @@ test("memory-import names what is refused for how a body is built, wherever in i
   writeFileSync(join(vault, "atom.md"), `---\n${atom}\nmetadata:\n  __proto__: x\n---\n\nAn atom.\n`);
   const read = await keyplane(["memory-import", vault, ...as]);
   expect([read.code, read.err]).toEqual([1, ""]);
-  expect(read.out).toContain("Imported 1 atom.\n");
+  expect(read.out).toContain("Imported 1 atom into the default library, handbook.\n");
   expect(read.out).toMatch(/Not imported: 1\.\n {2}atom\.md: .*__proto__/);
 });
 
