@@ -1,5 +1,6 @@
 import { API_VERSION } from "../../domain/kinds/kinds.ts";
 import { writeYaml } from "../../domain/manifest/document/write-yaml.ts";
+import { CREDENTIAL_PLACEHOLDER } from "../../domain/manifest/set/set-warnings.ts";
 import { manifestSchema } from "../../domain/manifest/validation/json-schema.ts";
 
 /** File that `keyplane init` writes, and what it is for. */
@@ -126,5 +127,5 @@ metadata:
   name: provider
   namespace: ${namespace}
 stringData:
-  api-key: replace-me
+  api-key: ${CREDENTIAL_PLACEHOLDER}
 `;

@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe("keyplane init", () => {
-  test("writes what validate has nothing to say of but that a Namespace is Kubernetes' own, and what to do next", async () => {
+  test("writes what validate takes, with a warning of the credential to put in, and what to do next", async () => {
     const dir = join(folder, "my manifests");
     const { code, out, err } = await keyplane(["init", dir, "--team", "research"]);
     expect([code, err]).toEqual([0, ""]);
@@ -27,7 +27,9 @@ describe("keyplane init", () => {
     expect(up?.endsWith(` up --manifests '${dir}' --data ${join(process.cwd(), ".keyplane")}`), up).toBe(true);
     // As it is printed, in another folder.
     const { stdout: says } = await promisify(execFile)("sh", ["-c", validate], { cwd: tmpdir() });
-    expect(says).toMatch(/^.*10-team.yaml:2:1: note: Namespace is passed over\n5 manifests, 0 errors, 0 warnings, 1 /);
+    expect(says).toMatch(
+      /^.*10-team.yaml:2:1: note: Namespace is passed over\n.*20-gateway.yaml:14:45: warning: .* is still replace-me: .*\n5 manifests, 0 errors, 1 warning, 1 /,
+    );
   });
 
   test("has editors check each manifest of Keyplane by the schema that the package ships, in the folder itself", async () => {

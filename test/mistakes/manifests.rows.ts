@@ -42,7 +42,7 @@ metadata:
   name: provider
   namespace: research-dev
 stringData:
-  api-key: replace-me
+  api-key: of-the-provider
 `,
   "key.yaml": `apiVersion: keyplane.dev/v1alpha1
 kind: PlatformKey

@@ -15,6 +15,9 @@ import { policyWarnings } from "./policy-warnings.ts";
 import { stubModels } from "./stub-models.ts";
 import { unservedModels } from "./unserved-models.ts";
 
+/** Value of `keyplane init` and the examples in the place of a provider's credential. */
+export const CREDENTIAL_PLACEHOLDER = "replace-me";
+
 /** Manifests that are applied together. */
 type ManifestSet = {
   readonly world: ManifestWorld;
@@ -216,7 +219,7 @@ const WITHOUT_CREDENTIAL =
   "has no credentialRef, so calls go there without a credential: name a Secret if this upstream asks for one";
 
 /**
- * Warns of a missing credential, and of a key of Keyplane in its place. A missing Secret is a note, unless another has
+ * Warns of a missing credential, and of a placeholder or a key of Keyplane in its place. A missing Secret is a note, unless another has
  * nearly its name: few are in Git.
  */
 function credentialWarnings(
@@ -244,9 +247,11 @@ function credentialWarnings(
     return [{ path, message, severity: "note" }];
   }
   const data = secrets.get(`${namespace}/${name}`)?.data;
-  if (data === undefined || data[key]?.trim()) return [];
-  const message =
-    key in data
+  const credential = data?.[key]?.trim();
+  if (data === undefined || (credential && credential !== CREDENTIAL_PLACEHOLDER)) return [];
+  const message = credential
+    ? `${dataKeyTitle(key)} of ${title} is still ${CREDENTIAL_PLACEHOLDER}: write the provider's credential into it`
+    : key in data
       ? `${dataKeyTitle(key)} of ${title} is empty: write the credential into it`
       : `${title} has no ${dataKeyTitle(key)}: ${dataKeyStep(key, Object.keys(data))}`;
   return [{ path: [...path, "key"], message }];

@@ -164,6 +164,11 @@ describe("warns of", () => {
       "warning: spec.upstreams[0].credentialRef.key: data key api-key of Secret dev/provider is empty: write the credential into it",
     ],
     [
+      "a credential that is the placeholder of keyplane init",
+      [DEV, secret("provider", { "api-key": "replace-me" }), gateway("main")],
+      "warning: spec.upstreams[0].credentialRef.key: data key api-key of Secret dev/provider is still replace-me: write the provider's credential into it",
+    ],
+    [
       "a model that no route has",
       [
         DEV,
