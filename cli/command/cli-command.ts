@@ -104,7 +104,7 @@ export class CliCommand extends Command {
   /** Returns advice for an unknown option, which may be meant as an argument. */
   #adviceOn(message: string): string {
     const [argument] = this.registeredArguments;
-    if (argument === undefined || !/^error: unknown option '[^']*'$/.test(message)) return "";
+    if (argument === undefined || !/^error: unknown option '-[^-']*'$/.test(message)) return "";
     return `; a <${argument.name()}> that begins with - stands last, behind --`;
   }
 

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { Option } from "commander";
 import { MANIFEST_EXTENSIONS } from "../../controller/cluster/files/manifests/find-files.ts";
 import { counted } from "../../domain/counted.ts";
@@ -78,7 +79,11 @@ export async function runValidate(
     throw new UsageError("nothing to validate: name a file or a folder with --filename");
   }
   assertPresent(paths);
-  if (prices !== undefined) assertPresent([prices], "--price-list ");
+  if (prices !== undefined) {
+    assertPresent([prices], "--price-list ");
+    if (statSync(prices, { throwIfNoEntry: false })?.isDirectory())
+      throw new UsageError(`--price-list ${prices}: that is a folder: name the file`);
+  }
   const files = [...new Set(paths.flatMap(listManifestFiles))];
   const found = check(files, stdin, prices);
   if (output === "sarif") out(outputText(sarifOf(found.diagnostics), "json"));

@@ -43,6 +43,11 @@ const CASES: Readonly<Record<string, Case>> = {
     2,
     /^unknown option '-x'; a <subject> that begins with - stands last, behind --: see keyplane memory-erase-subject --help$/,
   ],
+  "a flag that get does not have": [
+    ["get", "usage", "--month", "2026-11"],
+    2,
+    /^unknown option '--month': see keyplane get --help$/,
+  ],
   "a subject behind --": [["memory-erase-subject", "--library", "l", "--", "-x"], 2, /^say which server: /],
   "b265: a word that other programs have for a command": [
     ["status"],

@@ -154,6 +154,7 @@ const SYNTAX: Readonly<Record<string, string>> = {
 
 /** Describes a fault of YAML syntax, and quotes nothing that may be secret. */
 export function explainSyntax({ code }: YAMLError): string {
+  if (code === "MULTIPLE_DOCS") return "a second document begins here: write all of it in one, without ---";
   if (code === "TAG_RESOLVE_FAILED") return "tags are not supported: remove it";
   if (code === "BAD_DQ_ESCAPE")
     return "in double quotes a backslash begins an escape: write it twice, or use single quotes";

@@ -36,6 +36,10 @@ describe("keyplane validate --price-list", () => {
   });
 
   test("of a file that is not there is wrong use", async () => {
+    expect(await keyplane(["validate", "--price-list", folder])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("that is a folder: name the file"),
+    });
     expect(await keyplane(["validate", "--price-list", join(folder, "none.yaml")])).toMatchObject({
       code: 2,
       err: expect.stringContaining("there is no such file"),

@@ -87,6 +87,7 @@ describe("A price list", () => {
       "{model: c, from: 2026-01-01}",
       "9: prices[1]: has no price",
     ],
+    ["what is several documents", "prices:", "---\nprices:", "a second document begins here: write all of it in one"],
     ["what is no YAML", "currency: USD", "currency: {", "is not YAML"],
   ])("with %s is refused by its line and field", (_, from, to, said) => {
     expect(GOOD).toContain(from);
