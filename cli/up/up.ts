@@ -46,11 +46,7 @@ type UpFlags = ServerFlags & {
 export const addUp: AddCommand = (program, process) => {
   const { env, stopSignal } = process;
   listenerOptions(
-    program
-      .command("up")
-      .description(
-        "run server and controller in one process on a folder of manifests; NODE_ENV=production refuses PLATFORM_API_KEYS",
-      ),
+    program.command("up").description("run server and controller in one process on a folder of manifests"),
   )
     .setting("--manifests <dir>", "the folder of manifests, which is watched")
     .setting("--data <dir>", "the folder that stores keys, Secrets and status")
