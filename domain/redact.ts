@@ -3,6 +3,9 @@ import { decodeWholly } from "./percent-encoding.ts";
 /** Pattern of anything that may be a key, or the rest of a key: from its scheme on, all characters that keys have. */
 const MAYBE_KEY = /inf_[!#-+\--~]*/g;
 
+/** Pattern of a prefix alone. */
+const PREFIX = /^inf_[0-9A-Za-z]{8}$/;
+
 /** Pattern of the beginning of a whole key: longer than a prefix, and also matching imported keys. */
 const KEY = /inf_[!#-+\--~]{9}/;
 
@@ -46,9 +49,9 @@ export function beginningOfKey(text: string): string | undefined {
   return KEY.exec(text)?.[0] ?? KEY.exec(decodeWholly(text) ?? "")?.[0];
 }
 
-/** Returns a text without anything in it that may be a key. */
+/** Returns a text without anything in it that may be a key. A prefix stays, by which lists and refusals name a key. */
 export function redactKeys(text: string): string {
-  return text.replace(MAYBE_KEY, "inf_...");
+  return text.replace(MAYBE_KEY, (key) => (PREFIX.test(key) ? key : "inf_..."));
 }
 
 /** Formats a data key of a Secret for messages. It is redacted: the pattern of data keys also matches a pasted key. */

@@ -26,6 +26,11 @@ describe("a text with a key", () => {
       expect(redactKeys(`k=${key}`)).toBe("k=inf_...");
     }
   });
+
+  test("is shown with the prefix that names another key, and no more of any", () => {
+    expect(redactKeys("The key inf_AbCdEfGh lacks it.")).toBe("The key inf_AbCdEfGh lacks it.");
+    for (const more of ["inf_AbCdEfGh1", "inf_AbCdEfGh.1", "inf_AbCd-fGh"]) expect(redactKeys(more)).toBe("inf_...");
+  });
 });
 
 test.each([
