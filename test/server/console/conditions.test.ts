@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ReportedCondition } from "../../../domain/conditions.ts";
 import { saveGateway } from "../../../store/gateways/gateways.ts";
 import { activateVersion } from "../../../store/keys/lifecycle/key-versions.ts";
+import { revokeKey } from "../../../store/keys/lifecycle/revocation.ts";
 import { recordKeyDeclaration } from "../../../store/keys/rows/key-declarations.ts";
 import { saveLibrary } from "../../../store/libraries/libraries.ts";
 import { recordConditions, recordKeyConditions } from "../../../store/objects/object-conditions.ts";
@@ -94,5 +95,16 @@ describe("what a controller found of what is declared", () => {
     const keyId = paths.key.split("/").at(-1) ?? "";
     await recordKeyConditions(db, keyId, [said("Ready", "False", "Retrying", "a\0b \ud83d")]);
     expect((await pages.get(paths.key)).text).toContain("a\ufffdb \ufffd");
+  });
+
+  test("is not shown of a key as it was before its revocation", async () => {
+    const { store } = pages;
+    const keyId = paths.key.split("/").at(-1) ?? "";
+    await recordKeyConditions(store.db, keyId, FINE);
+    expect(panelOf((await pages.get(paths.key)).text)).not.toEqual([]);
+    await run(store, (tx) => revokeKey(tx, keyId, "ByHand"));
+    expect(panelOf((await pages.get(paths.key)).text)).toEqual([]);
+    await recordKeyConditions(store.db, keyId, [said("Ready", "False", "Revoked", "The key was revoked by hand.")]);
+    expect(panelOf((await pages.get(paths.key)).text)[2]).toContain("revoked by hand");
   });
 });

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { findCondition, type ReportedCondition } from "../../../../domain/conditions.ts";
 import { DAY_MS } from "../../../../domain/duration.ts";
 import { readKeyRefusals } from "../../../../store/audit/key-refusals.ts";
 import { readKeyBudgets } from "../../../../store/budgets/read-budgets.ts";
@@ -86,7 +87,7 @@ export function keyPageRoutes(app: FastifyInstance, management: Management): voi
         clusters: await clusterNames(store.db),
         gatewayPath: await gatewayPathOf(store.db, key),
         declaration: key.declaredIn === null ? undefined : await findKeyDeclaration(store.db, key.id),
-        conditions: (await readConditions(store.db, "key", [key.id])).get(key.id),
+        conditions: withoutOutlived(key, (await readConditions(store.db, "key", [key.id])).get(key.id)),
         events: shown,
         requests: await seeRequests(management, key.id),
         usage: await seeUsage(store.db, clock.now(), usageRange(request.query.usage), used, ["model"]),
@@ -105,6 +106,15 @@ export function keyPageRoutes(app: FastifyInstance, management: Management): voi
       return sendKeyPage(request, reply, key.name, content);
     },
   );
+}
+
+/** Returns a key's conditions but for those of before its revocation: its controller has not seen that yet. */
+function withoutOutlived(
+  { state }: SeenKey["key"],
+  conditions: readonly ReportedCondition[] | undefined,
+): readonly ReportedCondition[] | undefined {
+  const isOutlived = state === "revoked" && findCondition(conditions, "Ready")?.reason === "Ready";
+  return isOutlived ? undefined : conditions;
 }
 
 /** Returns the path of the page that shows the base URLs by which the key calls models. */
