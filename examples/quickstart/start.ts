@@ -31,7 +31,12 @@ const example = tokens.find((token) => token.kind === "option" && token.name ===
 const given = process.argv.slice(2);
 if (example !== undefined) given.splice(example.index, example.kind === "option" && example.inlineValue ? 1 : 2);
 
-process.exitCode = await (example === undefined ? startQuickstart() : startProvider(String(values.example)));
+process.exitCode = await start();
+
+function start(): Promise<number> {
+  if (given.includes("--help") || given.includes("-h")) return main(["up", "--help"]);
+  return example === undefined ? startQuickstart() : startProvider(String(values.example));
+}
 
 async function startQuickstart(): Promise<number> {
   await waitUntilFree(typeof values.data === "string" ? values.data : ".keyplane");

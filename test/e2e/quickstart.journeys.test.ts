@@ -88,6 +88,12 @@ describe("what is printed", () => {
     expect(output).not.toContain(key("docs-agent").slice(12));
   });
 
+  it("is its help at once, while it runs", async () => {
+    const args = ["examples/quickstart/start.ts", "--data", data, "--help"];
+    const { stdout } = await run(process.execPath, args, { cwd: ROOT, timeout: 10_000 });
+    expect(stdout).toContain("Usage: keyplane up");
+  });
+
   it("is a command that prints another link, as the sign-in page shows it, in whatever folder", async () => {
     const [, printed = ""] = /^# for another link\n(.+)$/m.exec(output) ?? [];
     const page = await (await fetch(`${base}/dashboard/sign-in`)).text();
