@@ -63,7 +63,7 @@ type Import = {
 };
 
 type Imported = {
-  /** With the path of the manifest, and whether another key is declared by its name. */
+  /** Keys with the path of their manifest; `isNameTaken` if another key is declared by its name. */
   readonly taken: readonly { readonly key: KeyJson; readonly path: string; readonly isNameTaken: boolean }[];
   readonly leftOut: readonly { readonly key: KeyJson; readonly why: string }[];
   /** Number of the other keys, which are declared or managed by programs. */

@@ -85,7 +85,7 @@ export function several({
   faultOf = () => undefined,
   wanted = "",
 }: Described & {
-  /** Returns what completes "the item ...", such as "is none", for one that is not a value. */
+  /** Returns the fault of an item, such as "is none"; undefined for a value. */
   readonly faultOf?: (item: string) => string | undefined;
   /** Text that completes "must be", for the items. */
   readonly wanted?: string;

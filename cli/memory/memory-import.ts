@@ -42,7 +42,7 @@ export const addMemoryImport: AddCommand = (program, { env, out, exit, progress 
     });
 };
 
-/** @returns the result, and the library if it is the default one that no flag names */
+/** Runs the import. @returns the result, and the default library if no other is named */
 async function runImport(
   env: Environment,
   { path, library, ...choice }: Flags,
