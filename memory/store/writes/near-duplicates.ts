@@ -25,8 +25,8 @@ export const MAX_SHOWN = 3;
  * last. An atom that says exactly the same is left out if almost the same was saved since: saving it again changes what
  * holds. The same statement is found for certain; of similar statements, most are (docs/decisions/near-duplicates.md).
  *
- * @param validTo end of the statement's validity, in milliseconds since the epoch: if it is past, atoms whose validity
- * has ended count, too
+ * @param validTo end of the statement's validity, in milliseconds since the epoch; of atoms whose validity has ended,
+ * it is compared with those that ended then
  */
 export async function findNearDuplicates(
   db: Db,
@@ -85,13 +85,13 @@ type Sought = {
 
 /**
  * Returns the ids of the atoms of a library, or of a part of it, that may say almost the same and whose validity has not
- * ended, or that of the statement has ended, too.
+ * ended, or ends when that of the statement does.
  */
 async function alikeIn(db: Db, libraryId: string, { sketch, validTo, after }: Sought): Promise<{ id: string }[]> {
   const id = sql`${libraryId}::text`;
   const timeOrNull = (time: number | null) => sql`${time === null ? null : new Date(time)}::timestamptz`;
   const isLater = sql`coalesce(a.created_at > ${timeOrNull(after ?? null)}, true)`;
-  const holds = sql`(coalesce(a.valid_to > now(), true) or ${timeOrNull(validTo)} <= now())`;
+  const holds = sql`(coalesce(a.valid_to > now(), true) or coalesce(a.valid_to = ${timeOrNull(validTo)}, false))`;
   const { rows } = await db
     .transaction()
     .setAccessMode("read only")

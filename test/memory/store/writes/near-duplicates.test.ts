@@ -74,9 +74,10 @@ describeNightlyOnEachEngine("near-duplicates", (opened) => {
     expect(await near(FREEZE)).toEqual([[again, 1]]);
   });
 
-  test("a statement of the past is one of what was true, while one that is to end is not", async () => {
+  test("a statement of the past is one of what was true until then, while one that is to end is not", async () => {
     const id = await save("lib-diary", JENKINS, TEAM_A, { validTo: NOW - 1 });
     expect(await near(JENKINS, "lib-diary", TEAM_A, NOW - 1)).toEqual([[id, 1]]);
+    expect(await near(JENKINS, "lib-diary", TEAM_A, NOW - 86_400_000), "of another time").toEqual([]);
     expect(await near(JENKINS, "lib-diary", TEAM_A, Date.UTC(2100, 0, 1))).toEqual([]);
   });
 
