@@ -812,8 +812,10 @@ CREATE OR REPLACE FUNCTION public.incarnation()
 AS $function$
 begin
   return (select system_identifier from pg_control_system()) || '-' || 'leaders'::regclass::oid;
-exception when others then
-  return '-' || 'leaders'::regclass::oid;
+exception
+  -- It may be asked, and fails this once.
+  when insufficient_resources or io_error or internal_error then raise;
+  when others then return '-' || 'leaders'::regclass::oid;
 end $function$;
 CREATE OR REPLACE FUNCTION public.keep_atom_revision()
  RETURNS trigger

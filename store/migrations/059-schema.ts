@@ -169,8 +169,10 @@ const INCARNATION = `-- Of a restored dump another one, also where the database'
 create function incarnation() returns text language plpgsql stable as $$
 begin
   return (select system_identifier from pg_control_system()) || '-' || 'leaders'::regclass::oid;
-exception when others then
-  return '-' || 'leaders'::regclass::oid;
+exception
+  -- It may be asked, and fails this once.
+  when insufficient_resources or io_error or internal_error then raise;
+  when others then return '-' || 'leaders'::regclass::oid;
 end $$;`;
 
 /**
