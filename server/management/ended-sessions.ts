@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { appendAudit } from "../../store/audit/audit.ts";
+import { commitChange } from "../../store/database/change.ts";
 import { endSessionsByLink, endSessionsOf } from "../../store/sessions/sessions.ts";
 import { requireSessionStill } from "../auth/management/principal-now.ts";
 import { LINK_ACTOR } from "../auth/session/authenticate-session.ts";
@@ -50,7 +51,8 @@ export function endedSessionRoutes(
       const { subject } = request.body;
       requireInstallation(rights, "end sessions");
       assertSubject(subject, issuers);
-      const ended = await store.db.transaction().execute(async (tx) => {
+      // Two that end each other's sessions lock them in different orders.
+      const { result: ended } = await commitChange(store, null, async (tx) => {
         const byLink = subject === LINK_ACTOR ? await endSessionsByLink(tx) : [];
         const digests = [...byLink, ...(await endSessionsOf(tx, subject))];
         // Once the deletions have waited; the session that asks may be among them.
