@@ -97,6 +97,14 @@ export function requireRight(rights: Rights, teamId: string, action: Action): vo
 }
 
 /**
+ * Keeps an author's right in a team as it is until the transaction ends. Those who run the installation have it by no
+ * team.
+ */
+export async function holdRight(tx: Tx, { as }: Principal, teamId: string): Promise<void> {
+  if (typeof as !== "string") await holdTeam(tx, teamId);
+}
+
+/**
  * Requires the right to an action as its author has it now, and holds the team and their session until the transaction
  * ends: a change that takes the right waits. They may have lost it while the request waited for a connection or a lock,
  * so call it once these are there, before the effect (threats b117, b428).
@@ -105,7 +113,7 @@ export function requireRight(rights: Rights, teamId: string, action: Action): vo
  * has ended
  */
 export async function requireRightStill(tx: Tx, principal: Principal, teamId: string, action: Action): Promise<void> {
-  if (typeof principal.as !== "string") await holdTeam(tx, teamId);
+  await holdRight(tx, principal, teamId);
   requireRight(await rightsOf(tx, principal), teamId, action);
   await requireSessionStill(tx, principal);
 }

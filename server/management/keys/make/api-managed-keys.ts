@@ -12,10 +12,10 @@ import type { Reservation } from "../../../../store/keys/lifecycle/key-reservati
 import { reserveVersion } from "../../../../store/keys/lifecycle/key-reservations.ts";
 import { activateVersion } from "../../../../store/keys/lifecycle/key-versions.ts";
 import type { LoadedKey } from "../../../../store/keys/rows/key-rows.ts";
-import { holdTeam } from "../../../../store/objects/held-teams.ts";
 import { problem } from "../../../http/problems/problem.ts";
 import type { ChangeContext } from "../../change-context.ts";
 import { invalid } from "../../objects/diagnostics.ts";
+import { holdRight } from "../../rights.ts";
 import { lifeOfNextVersion } from "../request/held-keys.ts";
 import type { CreateKeyBody, CreateVersionBody, SourceJson } from "../request/request-schemas.ts";
 import { lockLivingApiManagedKey, requireNoKey, requireVersionSlot } from "../request/requirements.ts";
@@ -47,7 +47,7 @@ export async function createKey(
 ): Promise<MadeVersion> {
   const { teamId, spec, policy, expiresAfter } = await planNewKey(tx, rights, asked);
   // Before the key refers to the team, which locks its row: the author's right is checked after that.
-  if (typeof principal.as !== "string") await holdTeam(tx, teamId);
+  await holdRight(tx, principal, teamId);
   const secret = secretOf(source);
   const key = {
     id: newId("key"),
