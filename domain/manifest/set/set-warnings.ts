@@ -219,8 +219,8 @@ const WITHOUT_CREDENTIAL =
   "has no credentialRef, so calls go there without a credential: name a Secret if this upstream asks for one";
 
 /**
- * Warns of a missing credential, and of a placeholder or a key of Keyplane in its place. A missing Secret is a note, unless another has
- * nearly its name: few are in Git.
+ * Warns of a missing credential, and of a placeholder or a key of Keyplane in its place. A missing Secret is a note,
+ * unless another has nearly its name: few are in Git.
  */
 function credentialWarnings(
   namespace: string,
@@ -247,14 +247,17 @@ function credentialWarnings(
     return [{ path, message, severity: "note" }];
   }
   const data = secrets.get(`${namespace}/${name}`)?.data;
-  const credential = data?.[key]?.trim();
-  if (data === undefined || (credential && credential !== CREDENTIAL_PLACEHOLDER)) return [];
-  const message = credential
-    ? `${dataKeyTitle(key)} of ${title} is still ${CREDENTIAL_PLACEHOLDER}: write the provider's credential into it`
-    : key in data
-      ? `${dataKeyTitle(key)} of ${title} is empty: write the credential into it`
-      : `${title} has no ${dataKeyTitle(key)}: ${dataKeyStep(key, Object.keys(data))}`;
-  return [{ path: [...path, "key"], message }];
+  const message = data && credentialFault(title, key, data);
+  return message === undefined ? [] : [{ path: [...path, "key"], message }];
+}
+
+/** Returns the fault of the credential in a Secret's data; undefined if it may be one. */
+function credentialFault(title: string, key: string, data: Readonly<Record<string, string>>): string | undefined {
+  if (!(key in data)) return `${title} has no ${dataKeyTitle(key)}: ${dataKeyStep(key, Object.keys(data))}`;
+  const credential = data[key]?.trim();
+  if (!credential) return `${dataKeyTitle(key)} of ${title} is empty: write the credential into it`;
+  if (credential !== CREDENTIAL_PLACEHOLDER) return undefined;
+  return `${dataKeyTitle(key)} of ${title} is still ${CREDENTIAL_PLACEHOLDER}: write the provider's credential into it`;
 }
 
 function dataKeyStep(key: string, keys: readonly string[]): string {
