@@ -1,3 +1,5 @@
+import { NIGHTLY } from "./env/nightly.ts";
+
 /** What the test files of a run share, as far as one of them asks for it: vitest's global setups. */
 const POSTGRES = "test/env/global-setup.ts";
 const GO_PROGRAMS = "test/env/go/go-programs.ts";
@@ -10,7 +12,8 @@ const PACKAGE = "test/env/package-of-run.ts";
  * `cluster`, and so on; a file whose name has none of these endings is in `npm`, and takes nothing but what npm brings.
  * `journeys` and `faults` take no more: in the first are the guides, and what starts Keyplane as processes or threads; in
  * the second what kills these, loses files, cuts connections, sets clocks or goes on for long under load. What is in
- * `night` runs at night alone, and what is in `providers` by a credential alone.
+ * `night` runs at night alone, and what is in `providers` by a credential alone. `x.cluster.night.test.ts` is in `cluster`,
+ * by night alone: another level holds its promise by day.
  */
 export const PROJECTS = {
   npm: { command: "npm test", needs: "npm", shared: [POSTGRES] },
@@ -102,9 +105,12 @@ export const APART = [
   "test/memory/store/writes/near-duplicate-iterations.test.ts",
 ];
 
-/** The test files of a project, as vitest's globs. */
-export function filesOf(project: ProjectName): { include: string[]; exclude: string[] } {
+/** The test files of a project, by night or by day, as vitest's globs. */
+export function filesOf(project: ProjectName, night = NIGHTLY): { include: string[]; exclude: string[] } {
   const modules = "**/node_modules/**";
-  if (project !== "npm") return { include: [`test/**/*.${project}.test.ts`], exclude: [modules] };
-  return { include: ["test/**/*.test.ts"], exclude: [modules, `test/**/*.{${ENDINGS.join(",")}}.test.ts`] };
+  const endings = `{${ENDINGS.join(",")}}`;
+  if (project === "npm") return { include: ["test/**/*.test.ts"], exclude: [modules, `test/**/*.${endings}.test.ts`] };
+  const byDay = `test/**/*.${project}.test.ts`;
+  if (project === "night") return { include: [byDay], exclude: [modules, `test/**/*.${endings}.night.test.ts`] };
+  return { include: night ? [byDay, `test/**/*.${project}.night.test.ts`] : [byDay], exclude: [modules] };
 }

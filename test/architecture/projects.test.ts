@@ -12,7 +12,7 @@ const matches = (file: string, globs: readonly string[]) => globs.some((glob) =>
 const projects = new Map(
   files.map((file) => {
     const names = PROJECT_NAMES.filter((name) => {
-      const { include, exclude } = filesOf(name);
+      const { include, exclude } = filesOf(name, true);
       return matches(file, include) && !matches(file, exclude);
     });
     return [file, names] as const;
@@ -69,7 +69,7 @@ it("a program of the tests, as npm run bench is, loads nothing that only a test 
 
 describe("the suites", () => {
   it("have each test file once, and the ending of its name says where", () => {
-    const ending = (file: string) => /\.([^./]+)\.test\.ts$/.exec(file)?.[1] ?? "npm";
+    const ending = (file: string) => /\.([^./]+?)(\.night)?\.test\.ts$/.exec(file)?.[1] ?? "npm";
     expect(files.filter((file) => projectsOf(file).join() !== ending(file))).toEqual([]);
   });
 
@@ -91,7 +91,7 @@ describe("the suites", () => {
   });
 
   it("have no file that watches its event loop, or replaces what all of its process has, in one with others", () => {
-    const sharing = [halvesOfNpm().together, filesOf("cluster"), filesOf("pulumi")];
+    const sharing = [halvesOfNpm().together, filesOf("cluster", true), filesOf("pulumi", true)];
     const together = files.filter((file) =>
       sharing.some(({ include, exclude }) => matches(file, include) && !matches(file, exclude)),
     );

@@ -11,10 +11,10 @@ import { ProgramMissingError } from "../../env/go/go-program.ts";
 import { findHelm } from "../../env/helm.ts";
 import { findImageRoot, IMAGE_ROOT_VARIABLE } from "../../env/image-root.ts";
 import { findBinaries, KubernetesMissingError } from "../../env/kubernetes/binaries.ts";
-import { NIGHTLY } from "../../env/nightly.ts";
 import { runInNamespaces, whyImpossible } from "../../env/node/namespaces.ts";
 import { findNodePrograms, NodeMissingError } from "../../env/node/programs.ts";
 import { findPromtool } from "../../env/promtool.ts";
+import { filesOf } from "../../projects.ts";
 import { KUBECONFIG_VARIABLE } from "./cluster.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
@@ -22,11 +22,10 @@ const VITEST = join(ROOT, "node_modules/vitest/vitest.mjs");
 /** Each of its tests goes on from where the one before it has ended. */
 const OPTIONS = ["--root", ROOT, "--project", "e2e", "--bail", "1", "--disable-console-intercept=true"];
 const INSTALLATION = "test/e2e/installation/installation.e2e.test.ts";
-/** It takes minutes: nightly, or when it is named. */
-const WALK = "test/e2e/chart/walk.e2e.test.ts";
+const WALK = "test/e2e/chart/walk.e2e.night.test.ts";
 /** Those that take any cluster. */
-const ANYWHERE = ["test/e2e/workload/workload.e2e.test.ts", INSTALLATION];
-const SUITES = globSync("test/e2e/*/*.e2e.test.ts", { cwd: ROOT }).sort();
+const ANYWHERE = ["test/e2e/workload/workload.e2e.night.test.ts", INSTALLATION];
+const SUITES = globSync(filesOf("e2e").include, { cwd: ROOT }).sort();
 
 /** The command that runs a suite. */
 const commandOf = (suite: string, options: readonly string[]): readonly [string, ...string[]] => [
@@ -39,11 +38,11 @@ async function main(args: readonly string[]): Promise<number> {
   const options = args.filter((arg) => !names.includes(arg));
   const unknown = names.find((name) => !SUITES.some((suite) => suite.startsWith(name)));
   if (unknown !== undefined) {
-    console.error(`${unknown} is no suite: there are ${SUITES.join(", ")}`);
+    console.error(`${unknown} is no suite: there are ${SUITES.join(", ")}, and more with KEYPLANE_NIGHTLY=1`);
     return 1;
   }
   const named = SUITES.filter((suite) => names.some((name) => suite.startsWith(name)));
-  const chosen = named.length > 0 ? named : SUITES.filter((suite) => NIGHTLY || suite !== WALK);
+  const chosen = named.length > 0 ? named : SUITES;
   if (process.env[KUBECONFIG_VARIABLE]) {
     return sequentially(
       chosen.filter((suite) => ANYWHERE.includes(suite)),
