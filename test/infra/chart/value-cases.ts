@@ -66,6 +66,15 @@ export const VALUE_CASES: ValueCases = {
       ],
     ],
   },
+  "a load balancer leaves servers their callers' own addresses": {
+    values: { service: { type: "LoadBalancer", externalTrafficPolicy: "Local" } },
+    expected: [
+      [
+        ...(["Service", "keyplane-server"] as const),
+        { spec: { type: "LoadBalancer", externalTrafficPolicy: "Local" } },
+      ],
+    ],
+  },
   "servers send traces to the collector that is said, and as many as are said": {
     values: { otlp: { endpoint: "http://collector.observability:4318", ratio: 0.05 } },
     expected: [
