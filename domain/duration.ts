@@ -16,16 +16,17 @@ const PARTS = /([0-9.]+)(h|ms|m|s)/g;
 /**
  * Parses a duration as Go and Kubernetes write it, such as `720h`, `1h30m` or `500ms`.
  *
- * @returns milliseconds
+ * @returns whole milliseconds, as all times are
  * @throws RangeError when the text is no duration
  */
 export function parseDuration(text: string): number {
   if (!DURATION.test(text))
     throw new RangeError(`${JSON.stringify(text)} is no duration: write one such as 720h or 1h30m`);
-  return [...text.matchAll(PARTS)].reduce(
+  const ms = [...text.matchAll(PARTS)].reduce(
     (sum, [, number, unit]) => sum + Number(number) * (MILLISECONDS.get(unit ?? "") ?? 0),
     0,
   );
+  return Math.round(ms);
 }
 
 /**

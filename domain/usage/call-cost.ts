@@ -35,12 +35,9 @@ export function callPrices(all: readonly Prices[], unit?: Unit): CallPrices | un
   const input = dearest("input") ?? 0;
   const isWrittenKnown = byTokens.every(({ output }) => output !== null);
   const written = isWrittenKnown ? (dearest("output", "reasoning") ?? 0) : undefined;
-  const otherwise = (kind: TokenKind): number => {
-    if (!KINDS_OF_TOKENS.includes(kind)) return 0;
-    if (kind !== "output" && kind !== "reasoning") return input;
-    return dearest("output") ?? (byTokens.length === 0 ? 0 : input);
-  };
-  const of = Object.fromEntries(TOKEN_KINDS.map((kind) => [kind, dearest(kind) ?? otherwise(kind)]));
+  const of = Object.fromEntries(
+    TOKEN_KINDS.map((kind) => [kind, Math.max(...all.map((prices) => priceOf(prices, kind, unit)))]),
+  );
   return {
     of: of as Record<TokenKind, number>,
     read: dearest("input", "cached", "cache_write_5m", "cache_write_1h") ?? input,
@@ -48,6 +45,17 @@ export function callPrices(all: readonly Prices[], unit?: Unit): CallPrices | un
     isByTokens: all.some((prices) => prices.input !== null),
     isByUnit: byTokens.length < all.length,
   };
+}
+
+/** Returns what one of a kind costs with a model: a kind of tokens without its own price costs what its like does. */
+function priceOf(prices: Prices, kind: TokenKind, unit: Unit | undefined): number {
+  const own = prices[kind];
+  if (own !== null) return Number(own) / MANY;
+  if (!KINDS_OF_TOKENS.includes(kind)) return 0;
+  const input = Number(prices.input ?? 0) / MANY;
+  if (kind !== "output" && kind !== "reasoning") return input;
+  if (prices.output !== null) return Number(prices.output) / MANY;
+  return unit === undefined || prices[unit] === null ? input : 0;
 }
 
 /** Returns the maximum cost of a call that uses the expected tokens; undefined if it is not known. */

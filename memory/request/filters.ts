@@ -71,7 +71,7 @@ const WRONG_VALUE =
   "Each name of metadata is asked for with one value, a text of at most 4,096 characters without a NUL, a number or a boolean.";
 
 function isText(value: unknown, most: number): value is string {
-  return typeof value === "string" && value.length <= most && !value.includes("\0");
+  return typeof value === "string" && [...value].length <= most && !value.includes("\0");
 }
 
 /** Returns the text that a cursor is bound to beside its library: null for a list of all atoms, the newest first. */

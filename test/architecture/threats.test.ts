@@ -252,6 +252,7 @@ describe("docs/security/threats.md", () => {
       "b441",
       "b442",
       "b443",
+      "b454",
     ];
     const faults = [
       "c82",

@@ -12,6 +12,13 @@ test.each([
 ])("%s is %d ms", (text, milliseconds) => expect(parseDuration(text)).toBe(milliseconds));
 
 test.each([
+  ["1h0.5ms", 3_600_001],
+  ["0.29h", 1_044_000],
+])("b454: %s is %d ms, which are whole as the store keeps them", (text, milliseconds) => {
+  expect(parseDuration(text)).toBe(milliseconds);
+});
+
+test.each([
   [720 * 3_600_000, "720h"],
   [5_400_000, "1h30m"],
   [90_500, "1m30s500ms"],

@@ -16,12 +16,17 @@ test("metadata.NAME=value narrows lists and searches to atoms with all of these,
   await save("The kettle is old.", { ticket: 7, team: "ops" });
   await save("The kettle is new.", { ticket: "7", "a.b&c": "d=e" });
   await save("The kettle is lost.", { ticket: true });
+  const longest = "🔑".repeat(64);
+  await save("The kettle has a key.", { [longest]: "yes" });
   expect(await found("/atoms?metadata.ticket=7")).toEqual(["The kettle is new.", "The kettle is old."]);
   expect(await found("/atoms?metadata.ticket=7&metadata.team=ops")).toEqual(["The kettle is old."]);
   expect(await found("/atoms?metadata.ticket=true&sort=oldest")).toEqual(["The kettle is lost."]);
   expect(await found(`/atoms?${new URLSearchParams({ "metadata.a.b&c": "d=e" })}`)).toEqual(["The kettle is new."]);
   expect(await found("/atoms/search?q=kettle&metadata.team=ops")).toEqual(["The kettle is old."]);
-  expect(await found("/atoms?metadata.team=")).toHaveLength(3);
+  expect(await found(`/atoms?${new URLSearchParams({ [`metadata.${longest}`]: "yes" })}`)).toEqual([
+    "The kettle has a key.",
+  ]);
+  expect(await found("/atoms?metadata.team=")).toHaveLength(4);
   expect(await found("/atoms?metadata.team=OPS")).toEqual([]);
 });
 
@@ -41,6 +46,7 @@ test("what no metadata can be is 400, and says what to write", async () => {
     ["metadata.ticket=%00", "Each name of metadata is asked for with one value"],
     ["metadata.=7", "A name of metadata has 1 to 64 characters"],
     [`metadata.${"x".repeat(65)}=7`, "A name of metadata has 1 to 64 characters"],
+    [`metadata.${encodeURIComponent("🔑".repeat(65))}=7`, "A name of metadata has 1 to 64 characters"],
     [Array.from({ length: 17 }, (_, n) => `metadata.n${n}=7`).join("&"), "At most 16 names of metadata"],
     ["metadata=7", "metadata.NAME"],
     ["metadata%5Bticket%5D=7", "metadata.NAME"],

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { callPrices, expectedCost, pricesInForce, reportedCost } from "../../../domain/usage/call-cost.ts";
 import { parsePriceList } from "../../../domain/usage/parse-price-list.ts";
 import { priceOrder } from "../../../domain/usage/price-list.ts";
-import { NO_TOKENS } from "../../../domain/usage/tokens.ts";
+import { NO_TOKENS, TOKEN_KINDS, type TokenKind } from "../../../domain/usage/tokens.ts";
 
 const LIST = `currency: USD
 prices:
@@ -10,6 +10,7 @@ prices:
   - { model: gpt-5*, from: 2026-12-01, input: 1, output: 8 }
   - { model: gpt-5-mini, from: 2026-01-01, input: 0.25, output: 2 }
   - { model: embedder, from: 2026-01-01, input: 0.02 }
+  - { model: dear, from: 2026-01-01, input: 10, output: 30 }
   - { model: writer, from: 2026-01-01, output: 3 }
 `;
 const NOW = Date.UTC(2026, 10, 15);
@@ -42,6 +43,15 @@ test("a call may cost, in millionths, what the dearest of its kinds and of the m
   const both = pricesOf("gpt-5-mini", "gpt-5");
   expect(both && expectedCost(both, { input: 1_000, output: 100 })).toBe(1_000 * 1.25 + 100 * 10);
 });
+
+test("b145: no kind of tokens costs less by several models than by the one of them that it is dearest with", () => {
+  const dear = pricesOf("dear");
+  const both = pricesOf("gpt-5", "dear");
+  for (const kind of TOKEN_KINDS)
+    expect([kind, both?.of[kind]]).toEqual([kind, Math.max(ofGpt(kind), dear?.of[kind] ?? 0)]);
+});
+
+const ofGpt = (kind: TokenKind) => pricesOf("gpt-5")?.of[kind] ?? 0;
 
 test("what a call may cost is not known where reading, or writing that it does, has no price", () => {
   const embedder = pricesOf("embedder");
