@@ -10,7 +10,13 @@ import {
 import { generatedPublicId } from "../../domain/public-id.ts";
 import { change } from "../../store/database/change.ts";
 import { PublicIdTakenError } from "../../store/database/errors.ts";
-import { type GatewayDraft, hasPublicId, releaseGateway, saveGateway } from "../../store/gateways/gateways.ts";
+import {
+  findPublicId,
+  type GatewayDraft,
+  hasPublicId,
+  releaseGateway,
+  saveGateway,
+} from "../../store/gateways/gateways.ts";
 import { upstreamStates } from "../../store/gateways/upstream-outcomes.ts";
 import { findActiveObject } from "../../store/objects/objects.ts";
 import { findTeamOfNamespace } from "../../store/teams/teams.ts";
@@ -45,7 +51,12 @@ export async function reconcileGateway(
     await writeStatus(deps, object, unclaimedStatus(object, deps.clock.now()));
     return AT_REST;
   }
-  const publicId = object.spec.publicID ?? (await generatedIdOf(deps, object, team));
+  const reference = { cluster: cluster.uid, namespace: object.namespace, name: object.name, teamId: team.id };
+  const before = await findActiveObject(store.db, "gateway", reference);
+  const publicId =
+    object.spec.publicID ??
+    (before && (await findPublicId(store.db, before.id))) ??
+    (await generatedIdOf(deps, object, team));
   const read = await readUpstreams(deps, object);
   if ("why" in read) {
     // What is served stays as it is: the right was withdrawn, not the credential.
@@ -60,8 +71,6 @@ export async function reconcileGateway(
   }
   const { upstreams, missing } = read;
   const without = upstreams.filter(({ credential }) => credential === false).map(({ name }) => name);
-  const reference = { cluster: cluster.uid, namespace: object.namespace, name: object.name, teamId: team.id };
-  const before = await findActiveObject(store.db, "gateway", reference);
   const saved = await save(deps, {
     ...reference,
     ownerUid: object.uid,

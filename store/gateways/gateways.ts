@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type {
   Dialect,
   GatewayRecord,
@@ -40,7 +40,8 @@ export type SealedGateway = Omit<GatewayRecord, "upstreams"> & {
 /**
  * Stores a gateway as declared, its provider credentials encrypted. The public id is its identity: no other gateway may
  * have it, and after a deletion only the same team may reuse it (threats b73). If the same declaration had another
- * public id, as in a team that lost the namespace, that id is released.
+ * public id, as in a team that lost the namespace, that id is released. A declaration of the same place and team with
+ * another uid is the same one: its cluster was restored (threats c122).
  *
  * @throws PublicIdTakenError if another gateway or team has the public id
  */
@@ -72,7 +73,10 @@ async function saveWholeGateway(
     routes: JSON.stringify(draft.routes),
     state: "active",
   };
-  await releaseWhere(tx, draft.cluster, draft.ownerUid, draft.publicId);
+  const { cluster, namespace, name, ownerUid, teamId } = draft;
+  const isOwn = sql<boolean>`(cluster = ${cluster}
+    and (owner_uid = ${ownerUid} or (namespace, name, team_id) = (${namespace}, ${name}, ${teamId})))`;
+  await releaseWhere(tx, sql`${isOwn} and public_id <> ${draft.publicId}`);
   const made = await tx
     .insertInto("gateways")
     .values({ id: newId("gw"), public_id: draft.publicId, team_id: draft.teamId, ...columns })
@@ -83,12 +87,11 @@ async function saveWholeGateway(
   if (gatewayId === undefined) {
     const holder = await tx
       .selectFrom("gateways")
-      .select(["id", "cluster", "owner_uid", "team_id", "state"])
+      .select(["id", "team_id", "state", isOwn.as("isOwn")])
       .where("public_id", "=", draft.publicId)
       .forUpdate()
       .executeTakeFirstOrThrow();
-    const isOwn = holder.cluster === draft.cluster && holder.owner_uid === draft.ownerUid;
-    if (holder.team_id !== draft.teamId || (holder.state !== "released" && !isOwn)) {
+    if (holder.team_id !== teamId || (holder.state !== "released" && !holder.isOwn)) {
       throw new PublicIdTakenError(`the public id ${draft.publicId} belongs to another gateway: choose another`);
     }
     await tx
@@ -177,23 +180,19 @@ export async function readUpstreamCredential(
 
 /** Takes a gateway out of service: its credentials are deleted, its public id stays with its team. */
 export function releaseGateway(tx: Tx, cluster: string, ownerUid: string, by?: Author): Promise<void> {
-  const task = () => releaseWhere(tx, cluster, ownerUid, null);
+  const task = () => releaseWhere(tx, sql`cluster = ${cluster} and owner_uid = ${ownerUid}`);
   return auditObject(tx, { kind: "gateway", where: { cluster, ownerUid }, by, task });
 }
 
-/** @param keptPublicId public id of the gateway that stays in service, or null for none */
-async function releaseWhere(tx: Tx, cluster: string, ownerUid: string, keptPublicId: string | null): Promise<void> {
+async function releaseWhere(tx: Tx, which: RawBuilder<boolean>): Promise<void> {
   const released = await tx
     .updateTable("gateways")
     .set({ state: "released", owner_uid: null, routes: "[]" })
-    .where("cluster", "=", cluster)
-    .where("owner_uid", "=", ownerUid)
     .where("state", "=", "active")
-    .where(sql<boolean>`public_id is distinct from ${keptPublicId}`)
+    .where(which)
     .returning("id")
-    .executeTakeFirst();
-  if (released === undefined) return;
-  await tx.deleteFrom("gateway_upstreams").where("gateway_id", "=", released.id).execute();
+    .execute();
+  for (const { id } of released) await tx.deleteFrom("gateway_upstreams").where("gateway_id", "=", id).execute();
 }
 
 /**

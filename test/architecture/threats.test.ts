@@ -289,6 +289,7 @@ describe("docs/security/threats.md", () => {
       "c119",
       "c120",
       "c121",
+      "c122",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), ...faults];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { generatedPublicId } from "../../domain/public-id.ts";
 import { until } from "../env/until.ts";
 import { describeWorlds } from "./fixtures/setup.ts";
-import { startWorld, type World } from "./fixtures/world.ts";
+import { key, startWorld, type World } from "./fixtures/world.ts";
 import { gateway, provider } from "./refused-credentials.ts";
 
 const statusOf = (world: World) => world.get("ModelGateway", "main")?.status;
@@ -39,5 +39,23 @@ describeWorlds("The generated address of a team's gateway, which clients have in
     await until("the status has it", () => statusOf(world)?.publicID === earlier);
     await world.rest();
     expect(statusOf(world)).toMatchObject({ gatewayID, publicID: earlier });
+  });
+
+  it("c122: stays where the cluster is restored with new uids, and who ends a key that is bound to it has it refused", async (context) => {
+    const spec = { preset: "GatewayDefault", gatewayRef: { name: "main" } };
+    const world = await startWorld(context, setup(), provider("sk-1"), gateway, key("caller", spec));
+    const caller = await world.plaintextOf("caller");
+    const gatewayID = statusOf(world)?.gatewayID;
+    const former = `former-${gatewayID}`;
+    await world.stop();
+    await sql`update gateways set owner_uid = ${former}, public_id = ${former} where id = ${gatewayID}`.execute(
+      world.store.db,
+    );
+    await world.start();
+    await world.rest();
+    await world.declare(key("caller", { ...spec, state: "Revoked" }));
+    expect(world.decide(caller, "gateway.chat_completions", former)).toBe("unauthorized");
+    expect(statusOf(world)).toMatchObject({ gatewayID, publicID: former });
+    expect(world.condition("Ready", "main", "ModelGateway")).toBe("True/Ready");
   });
 });

@@ -167,6 +167,18 @@ describeNightlyOnEachEngine("A gateway", (store) => {
     await expect(save({ ...draft, teamId: other.teamId })).rejects.toThrow(PublicIdTakenError);
   });
 
+  test("c122: that its cluster restores with a new uid stays the same, also where the one before is deleted late, and has one public id", async () => {
+    const draft = draftOf(await makeTeam(store()));
+    const { gatewayId } = await save(draft);
+    const restored = { ...draft, ownerUid: unique("uid") };
+    expect(await save(restored)).toEqual({ gatewayId });
+    await release(draft);
+    expect(openGateway(await sealed(gatewayId), keyring).upstreams).toEqual([upstream]);
+    const { gatewayId: other } = await save({ ...draft, ownerUid: unique("uid"), publicId: unique("public") });
+    expect(await findActiveObject(store().db, "gateway", draft)).toEqual({ id: other });
+    await expect(sealed(gatewayId)).rejects.toThrow("not served");
+  });
+
   test("b21: with two encryption keys both decrypt, and what is saved again is under the first", async () => {
     const draft = draftOf(await makeTeam(store()));
     const { gatewayId } = await save(draft);
