@@ -114,13 +114,17 @@ async function generatedIdOf(
   return isKept ? earlier : generatedPublicId(uid, `${cluster.uid}/${team.name}`);
 }
 
-/** Saves a gateway; undefined if the public id is another's. */
+/**
+ * Saves a gateway; undefined if the public id is another's. What the declaration had in service is released then: a team
+ * that no longer holds the namespace may declare its public id elsewhere (threats b447).
+ */
 async function save(deps: ControllerDeps, draft: GatewayDraft): Promise<{ gatewayId: string } | undefined> {
   try {
     return (await change(deps.store, deps.fence, (tx) => saveGateway(tx, draft, deps.keyring))).result;
   } catch (error) {
-    if (error instanceof PublicIdTakenError) return undefined;
-    throw error;
+    if (!(error instanceof PublicIdTakenError)) throw error;
+    await change(deps.store, deps.fence, (tx) => releaseGateway(tx, draft.cluster, draft.ownerUid));
+    return undefined;
   }
 }
 

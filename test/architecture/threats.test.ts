@@ -253,6 +253,7 @@ describe("docs/security/threats.md", () => {
       "b442",
       "b443",
       "b454",
+      "b447",
     ];
     const faults = [
       "c82",

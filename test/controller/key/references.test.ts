@@ -343,6 +343,22 @@ describeWorlds("a gateway", (setup) => {
     expect(taken("rival", "theirs")).toBe("False/PublicIDTaken");
     expect(setup().view.findGateway(publicID)).toBeUndefined();
   });
+
+  it("b447: whose namespace moves to another team lets go of its public id, which its first team declares elsewhere", async (context) => {
+    const publicID = uniqueId();
+    const moving = gateway("main", publicID, {}, "moving");
+    const world = await startWorld(context, setup(), team("team-b", ["moving", "staying"]), moving);
+    const held = setup().view.findGateway(publicID);
+    await world.declare(team("team-b", ["staying"]));
+    await world.declare(team("team-c", ["moving"]));
+    await world.declare(gateway("main", publicID, {}, "staying"));
+    const accepted = (namespace: string) => world.condition("Accepted", "main", "ModelGateway", namespace);
+    expect([accepted("moving"), accepted("staying")]).toEqual(["False/PublicIDTaken", "True/Serving"]);
+    expect(setup().view.findGateway(publicID)).toMatchObject({ gatewayId: held?.gatewayId, teamId: held?.teamId });
+    await world.remove(moving);
+    expect(accepted("staying")).toBe("True/Serving");
+    expect(setup().view.findGateway(publicID)?.gatewayId).toBe(held?.gatewayId);
+  });
 });
 
 describeWorlds("a team that gives a member libraries", (setup) => {
