@@ -100,6 +100,8 @@ export type KeptObjects = {
   readonly named?: Exclude<KeptKind, "item">;
   /** Kind of the object that the path names by its last placeholder, if that is held to the team by itself. */
   readonly within?: Exclude<KeptKind, "item">;
+  /** Members that a body may have, where others would have some upstream do more; left out if it may have any. */
+  readonly members?: readonly string[];
   /** Members of the body that hold ids, in the spelling of its format; left out if the body is not read for them. */
   readonly referring?: Readonly<Record<string, ReferringMember>>;
   /** Members that hold ids wherever in the body they stand, but for some places; left out if there are none. */
@@ -338,8 +340,12 @@ const FILES_OF_STORE: KeptObjects = {
     but: { metadata: "opaque", attributes: "opaque", files: { "*": { attributes: "opaque" } } },
   },
 };
-/** File of a batch of OpenAI's, whose lines are its requests. */
+/**
+ * File of a batch of OpenAI's, whose lines are its requests. By other members, some upstreams take the requests from
+ * elsewhere, put their results elsewhere, or ask another provider.
+ */
 const FILE_OF_BATCH: KeptObjects = {
+  members: ["input_file_id", "endpoint", "completion_window", "metadata", "output_expires_after"],
   referring: {},
   mentioned: { members: { input_file_id: "file", ...FILE_MEMBERS }, but: { metadata: "opaque" } },
 };
@@ -730,7 +736,11 @@ const ROWS = {
   "gateway.create_conversation": {
     ...SENT,
     served: openai("POST", "v1/conversations"),
-    kept: { referring: { items: "items" }, mentioned: FILES_OF_ITEMS, made: { object: "conversation" } },
+    // By others, Mistral's conversations have a model or an agent answer.
+    kept: {
+      members: ["items", "metadata"],
+      ...{ referring: { items: "items" }, mentioned: FILES_OF_ITEMS, made: { object: "conversation" } },
+    },
     summary: "Create a conversation, as OpenAI",
     example: { metadata: {} },
   },
@@ -742,7 +752,7 @@ const ROWS = {
   "gateway.update_conversation": {
     ...SENT,
     served: openai("POST", "v1/conversations/{id}"),
-    kept: { named: "conversation", referring: {} },
+    kept: { named: "conversation", members: ["metadata"], referring: {} },
     summary: "Change a conversation's metadata, as OpenAI",
     example: { metadata: {} },
   },

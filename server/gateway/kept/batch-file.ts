@@ -23,13 +23,6 @@ const ENDPOINTS: ReadonlyMap<string, ServedOperation> = new Map(
     GATEWAY_OPERATIONS[operation].served.map(({ path }) => [`/${path}`, operation] as const),
   ),
 );
-/**
- * Members of a batch: by another, some upstreams take the requests from elsewhere, put their results elsewhere, or ask
- * another provider.
- */
-const MEMBERS: ReadonlySet<string> = new Set([
-  ...["input_file_id", "endpoint", "completion_window", "metadata", "output_expires_after"],
-]);
 /** Pattern of a file's id, as a segment of a path. */
 const ID = /^(?!\.{1,2}$)[\w.~=-]{1,256}$/;
 
@@ -83,7 +76,6 @@ export async function batchFile(
   await inSlices((steps) => scan.run(steps));
   const members = new MemberValues(text);
   await inSlices((steps) => members.run(steps));
-  if (members.names.some((name) => !MEMBERS.has(name))) return OTHER_MEMBER;
   const [file, ...others] = references;
   if (file === undefined || others.length > 0 || !ID.test(file.id)) return NO_FILE;
   if (members.text("input_file_id") !== file.id) return NO_FILE;
@@ -162,10 +154,6 @@ const LED_ELSEWHERE = problem(
   "The lines of a batch's file are sent as they are, and their model leads to another upstream than the one that has the file, or has another name there: name a model of the upstream's own.",
 );
 const NO_FILE = problem("invalid_request", "The body names no file, or several: name one as `input_file_id`.");
-const OTHER_MEMBER = problem(
-  "invalid_request",
-  `The body of a batch has no other members here than ${listed([...MEMBERS])}: leave them out.`,
-);
 const OTHER_ENDPOINT = problem(
   "invalid_request",
   `The \`endpoint\` is none that batches are served for here, which are ${listed([...ENDPOINTS.keys()])}.`,

@@ -19,6 +19,7 @@ import type { FirstReads } from "./first-reads.ts";
 import { fileOfBatch, geminiBatch } from "./gemini-batch.ts";
 import { CHOSEN_NAME, geminiNameReader, NAME_CHOSEN, resumedUpload } from "./gemini-files.ts";
 import { listFormat } from "./list-formats.ts";
+import { requireMembers } from "./member-values.ts";
 import { OwnedList } from "./owned-list.ts";
 import { type KeptReference, type ReadId, ReferenceScan } from "./reference-scan.ts";
 import { ELSEWHERE_KEPT, isWhereAll, type NamedObject, type OwnedObject, TeamObjects } from "./team-objects.ts";
@@ -115,6 +116,7 @@ export async function openKeptCall(deps: KeptDeps, asked: AskedCall): Promise<Ke
     ...said.references,
   ]);
   if (found instanceof Problem) return found;
+  if (kept.members !== undefined) await requireMembers(text, kept.members);
   const results = await openResults(deps, asked, objects, found[0]);
   if (results instanceof Problem) return results;
   const file = batch && (await openFile(deps, asked, batch, { objects, references: said.references, readId, fileId }));

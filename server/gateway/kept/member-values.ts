@@ -1,5 +1,9 @@
 import { parseJson } from "../../../domain/parse-json.ts";
+import { refuseFault } from "../../http/bodies/json-body.ts";
 import { BodyFault, JsonScanner, type JsonVisitor } from "../../http/bodies/json-scanner.ts";
+import { inSlices } from "../../http/bodies/slices.ts";
+import { listed } from "../../http/listed.ts";
+import { problem } from "../../http/problems/problem.ts";
 import { decodeString, foldedNameAt, MAX_MEMBER_NAME } from "../model/model-members.ts";
 
 const BODY_BOUNDS = { values: 1_000_000, depth: 256 };
@@ -80,6 +84,22 @@ export class MemberValues implements JsonVisitor<true> {
   scalar(): void {
     throw NO_OBJECT;
   }
+}
+
+/**
+ * Refuses a body that has other members than these.
+ *
+ * @throws Problem `invalid_request`, also for a body that has one of them twice
+ */
+export async function requireMembers(body: Buffer, members: readonly string[]): Promise<void> {
+  const found = new MemberValues(body);
+  try {
+    await inSlices((steps) => found.run(steps));
+  } catch (error) {
+    refuseFault(error);
+  }
+  if (found.names.every((name) => members.includes(name))) return;
+  throw problem("invalid_request", `The body has no other members here than ${listed(members)}: leave them out.`);
 }
 
 const NO_OBJECT = new BodyFault("It is not a JSON object.");

@@ -147,6 +147,17 @@ test("a key or gateway that is held to models reads back and deletes what its te
   expect((await ask(held, "POST", "conversations", {})).status).toBe(200);
 });
 
+test.each([
+  ["conversations", { model: "m", inputs: "Hello" }],
+  ["conversations", { agent_id: "ag_1", inputs: "Hello" }],
+  ["conversations", { items: [], extra_body: { model: "m" } }],
+  ["conversations/C", { metadata: {}, inputs: "Go on" }],
+])("b453: who posts to v1/%s what has a server such as Mistral's generate gets 400: %j", async (path, body) => {
+  const { C } = await world();
+  expect((await ask(a, "POST", path.replace("C", C), body)).status).toBe(400);
+  expect(upstream.received).toHaveLength(0);
+});
+
 test("reading a response back counts no tokens", async () => {
   const { R } = await world();
   await until("the creation is counted", () => harness.answered.length === 1);
