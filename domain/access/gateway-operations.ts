@@ -62,7 +62,8 @@ export type CountedUsage = {
 /**
  * Kinds of objects that an upstream keeps for every caller with its credential, and finds again by an id. An `output` is
  * a file that a batch has made: it is read and deleted as files are, and named in no body. A `store` is a vector store,
- * and an `addition` is several files that are added to one together.
+ * and an `addition` is several files that are added to one together. A `profile` is a customer whom Anthropic may bill:
+ * calls here make none, so that none is any team's.
  */
 export type KeptKind =
   | "response"
@@ -76,7 +77,8 @@ export type KeptKind =
   | "batch"
   | "output"
   | "store"
-  | "addition";
+  | "addition"
+  | "profile";
 
 /**
  * Meaning of a member of a body that holds ids: an id, an object with one or a list of these; or a list of items that may
@@ -259,13 +261,14 @@ const FILES_OF_ITEMS: KeptObjects["mentioned"] = {
 };
 const DEFINED_TOOL: OpaquePlaces = { input_schema: "opaque", input_examples: "opaque" };
 const ADDED_TOOL: OpaquePlaces = { tool: { definition: DEFINED_TOOL } };
+const ANTHROPIC_MEMBERS = { ...FILE_MEMBERS, user_profile_id: "profile" } as const;
 /**
  * Files in an input of Anthropic's format. The result of code of Anthropic's lists what it made; that of a fetch is a
  * document, which may name a file.
  */
 const FILES_OF_MESSAGES: KeptObjects = {
   mentioned: {
-    members: FILE_MEMBERS,
+    members: ANTHROPIC_MEMBERS,
     but: {
       messages: {
         "*": {
@@ -324,7 +327,7 @@ const FILES_OF_CACHE: KeptObjects = {
 const FILES_OF_BATCH: KeptObjects = {
   referring: {},
   mentioned: {
-    members: FILE_MEMBERS,
+    members: ANTHROPIC_MEMBERS,
     but: { requests: { "*": { params: FILES_OF_MESSAGES.mentioned?.but ?? "opaque" } } },
   },
 };

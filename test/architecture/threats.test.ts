@@ -254,6 +254,7 @@ describe("docs/security/threats.md", () => {
       "b443",
       "b454",
       "b447",
+      "b452",
       "b453",
     ];
     const faults = [

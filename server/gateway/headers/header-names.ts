@@ -17,14 +17,17 @@ const HOP_BY_HOP = [
 
 /**
  * Headers of a client that never go upstream: its key in every carrier, also in Azure's, its cookies, those that we set
- * ourselves, those that choose the provider's account that pays, which an SDK sends by an environment variable and the
- * credential decides, and those that claim another origin, address, target or method for the request, or have the usage
+ * ourselves, those that choose the provider's account that pays or the credential that is asked with, which some SDKs
+ * send by an environment variable and ours decides, and those that claim another origin, address, target or method for the request, or have the usage
  * left out of its answer, or the answer in base64. Names that `isSteeringName` knows are kept back too.
  */
 const NOT_FORWARDED = new Set<string>([
   ...HOP_BY_HOP,
+  "anthropic-user-profile-id",
+  "anthropic-workspace-id",
   "api-key",
   "authorization",
+  "cf-aig-byok-alias",
   "cf-connecting-ip",
   "client-ip",
   "content-length",
@@ -46,6 +49,7 @@ const NOT_FORWARDED = new Set<string>([
   "x-goog-fieldmask",
   "x-goog-user-project",
   "x-guploader-uploadid",
+  "x-hf-bill-to",
   "x-host",
   "x-http-method",
   "x-http-method-override",

@@ -223,6 +223,7 @@ const MISSING: Readonly<Record<KeptKind, Problem>> = {
   store: problem("not_found", "Vector store not found: none of this id was made with a key of this team."),
   addition: problem("not_found", "File batch not found: none of this id was made with a key of this team."),
   output: problem("not_found", "File not found: no file of this id was uploaded with a key of this team."),
+  profile: problem("not_found", "User profile not found: the gateway's credential alone decides who pays."),
   part: problem("not_found", "Part not found: no part of this id was added to an upload with a key of this team."),
   item: problem(
     "not_found",

@@ -23,10 +23,10 @@ afterEach(async () => {
   await upstream.close();
 });
 
-const post = (path: string, headers: Record<string, string> = {}) =>
+const post = (path: string, headers: Record<string, string> = {}, body = '{"model":"m"}') =>
   fetch(`${harness.url}/g/${path}`, {
     method: "POST",
-    body: '{"model":"m"}',
+    body,
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
   });
 
@@ -98,6 +98,8 @@ test.each([
   "openai_project",
   "OpenAI-Project",
   "X-Goog-User-Project",
+  "X-HF-Bill-To",
+  "CF-AIG-BYOK-Alias",
   "X-LiteLLM-Api-Key",
   "x_litellm_api_key",
   "X-Pass-OpenAI-Organization",
@@ -108,6 +110,31 @@ test.each([
     expect(upstream.received.at(-1)?.rawHeaders).not.toContain("of-the-client");
   }
 });
+
+test.each([
+  "Anthropic-Workspace-Id",
+  "anthropic_workspace_id",
+  "Anthropic-User-Profile-Id",
+  "X-Pass-Anthropic-User-Profile-Id",
+])("b452: the header %s, by which a client chooses whom Anthropic bills, stays here", async (name) => {
+  for (const id of ids) {
+    expect((await post(`${id}/v1/messages`, { [name]: "of-the-client" })).status).toBe(200);
+    expect(upstream.received.at(-1)?.rawHeaders).not.toContain("of-the-client");
+  }
+});
+
+test.each([
+  ["messages", { user_profile_id: "uprof_1" }],
+  ["messages", { extra_body: { "User-Profile-Id": "uprof_1" } }],
+  ["messages/batches", { requests: [{ custom_id: "1", params: { model: "m", user_profile_id: "uprof_1" } }] }],
+])(
+  "b452: who posts to v1/%s a user profile for Anthropic to bill gets 404, and nothing is sent: %j",
+  async (path, body) => {
+    const { publicId } = harness.addGateway({ ...allDialects(upstream.url), operations: ["generate", "batches"] });
+    const answer = await post(`${publicId}/v1/${path}`, {}, JSON.stringify({ model: "m", ...body }));
+    expect([answer.status, upstream.received.length]).toEqual([404, 0]);
+  },
+);
 
 test.each([
   "access_token",
