@@ -54,6 +54,11 @@ const WHOLE_BY: Readonly<Record<string, string>> = {
   mcp_list_tools: "tools",
   mcp_approval_request: "arguments",
   mcp_approval_response: "approve",
+  tool_search_call: "arguments",
+  tool_search_output: "tools",
+  additional_tools: "tools",
+  program: "code",
+  program_output: "result",
 };
 /** Member that tells a message without a type from a reference without one. */
 const AUTHOR = "role";
@@ -61,8 +66,8 @@ const AUTHOR = "role";
 const WHOLE_MEMBERS: ReadonlyMap<string, string> = new Map(
   [...Object.values(WHOLE_BY), AUTHOR].map((name) => [foldedName(name), name]),
 );
-/** Members of which only a text that is not empty is whole: an upstream looks up what another value leaves out. */
-const TEXTS: ReadonlySet<string> = new Set(["encrypted_content", "result", AUTHOR]);
+/** Types of which only a text that is not empty is whole: an upstream looks up what another value leaves out. */
+const OF_TEXT: ReadonlySet<string> = new Set(["reasoning", "compaction", "image_generation_call"]);
 /** Members whose members some gateways write over those beside it: as they stand, or by provider. */
 const EXTRA_MEMBERS = "extrabody";
 const EXTRA_BY_PROVIDER = "provideroptions";
@@ -98,8 +103,8 @@ export class ReferenceScan implements JsonVisitor<Context> {
   #itemIds: string[] = [];
   #itemType = "";
   #itemTypes = 0;
-  /** True for each member of that item that is there once, spelt as it is, and whole; by its name. */
-  readonly #itemMembers = new Map<string, boolean>();
+  /** Values of that item's members that may make it whole, by name; `none` unless there once, spelt as they are. */
+  readonly #itemMembers = new Map<string, "none" | "value" | "text">();
   /** Values of the member by which nothing is kept. */
   readonly #switches: boolean[] = [];
 
@@ -153,7 +158,7 @@ export class ReferenceScan implements JsonVisitor<Context> {
       case "providers":
         return isObject ? context : this.#elsewhere(undefined);
       case "item member":
-        this.#itemMembers.set(context.name, !TEXTS.has(context.name));
+        this.#itemMembers.set(context.name, "value");
         return this.#elsewhere(isObject || context.place === "opaque" ? context.place : elementOf(context.place));
       case "any":
         return isObject ? context : this.#elsewhere(elementOf(context.place));
@@ -182,10 +187,11 @@ export class ReferenceScan implements JsonVisitor<Context> {
 
   /** True if the upstream may take what it has under the item's id for the item. */
   #standsForKept(): boolean {
-    if (this.#itemTypes === 0 && this.#itemMembers.get(AUTHOR) !== true) return true;
+    if (this.#itemTypes === 0 && this.#itemMembers.get(AUTHOR) !== "text") return true;
     const type = this.#itemTypes === 0 ? "message" : this.#itemType;
     const whole = Object.hasOwn(WHOLE_BY, type) ? WHOLE_BY[type] : undefined;
-    const isWhole = whole !== undefined && this.#itemMembers.get(whole) === true;
+    const said = whole === undefined ? undefined : this.#itemMembers.get(whole);
+    const isWhole = said === "text" || (said === "value" && !OF_TEXT.has(type));
     return this.#itemIds.length > 1 || this.#itemTypes > 1 || !isWhole;
   }
 
@@ -239,7 +245,7 @@ export class ReferenceScan implements JsonVisitor<Context> {
     const whole = WHOLE_MEMBERS.get(name);
     if (whole === undefined) return undefined;
     const isFirst = !this.#itemMembers.has(whole);
-    this.#itemMembers.set(whole, false);
+    this.#itemMembers.set(whole, "none");
     return isFirst && this.#isSpelt(whole, start, end) ? { of: "item member", name: whole, place } : undefined;
   }
 
@@ -281,7 +287,7 @@ export class ReferenceScan implements JsonVisitor<Context> {
         this.#noteType(isText && end - start <= LONGEST_ID ? decodeString(this.#body, start, end) : "");
         return;
       case "item member":
-        this.#itemMembers.set(context.name, TEXTS.has(context.name) ? isText && end - start > 2 : !isNull);
+        this.#itemMembers.set(context.name, isNull ? "none" : isText && end - start > 2 ? "text" : "value");
         return;
       case "mention": {
         // A number or a literal is no id to any upstream.

@@ -1,3 +1,4 @@
+import type { ResponseInputItem } from "openai/resources/responses/responses";
 import { expect, test } from "vitest";
 import {
   GATEWAY_OPERATIONS,
@@ -45,6 +46,52 @@ test.each<readonly [string | object, readonly string[]]>([
 ])("%j names %j", (body, named) => {
   expect(namedIn(body)).toEqual(named);
 });
+
+/** Types of items of OpenAI's SDK that say something: no answer has an update of the configuration, or a trigger. */
+type ItemType = Exclude<
+  NonNullable<ResponseInputItem["type"]>,
+  "item_reference" | "configuration_update" | "compaction_trigger"
+>;
+/** Whole item of each type, as an answer to a call with `store: false` has it. */
+const WHOLE: { readonly [Type in ItemType]: Omit<Extract<ResponseInputItem, { type: Type }>, "id" | "type"> } = {
+  message: { role: "assistant", status: "completed", content: [] },
+  reasoning: { summary: [], encrypted_content: "sealed" },
+  compaction: { encrypted_content: "sealed" },
+  function_call: { call_id: "c", name: "f", arguments: "" },
+  function_call_output: { call_id: "c", output: "" },
+  custom_tool_call: { call_id: "c", name: "f", input: "" },
+  custom_tool_call_output: { call_id: "c", output: "" },
+  computer_call: { call_id: "c", action: { type: "wait" }, pending_safety_checks: [], status: "completed" },
+  computer_call_output: { call_id: "c", output: { type: "computer_screenshot" } },
+  local_shell_call: { call_id: "c", action: { type: "exec", command: [], env: {} }, status: "completed" },
+  local_shell_call_output: { output: "" },
+  shell_call: { call_id: "c", action: { commands: [] } },
+  shell_call_output: { call_id: "c", output: [] },
+  apply_patch_call: { call_id: "c", operation: { type: "delete_file", path: "a" }, status: "completed" },
+  apply_patch_call_output: { call_id: "c", output: "", status: "completed" },
+  web_search_call: { action: { type: "search", query: "a" }, status: "completed" },
+  file_search_call: { queries: [], results: [], status: "completed" },
+  code_interpreter_call: { code: "", container_id: "c", outputs: null, status: "completed" },
+  image_generation_call: { result: "aGk=", status: "completed" },
+  mcp_call: { arguments: "", name: "f", server_label: "s" },
+  mcp_list_tools: { server_label: "s", tools: [] },
+  mcp_approval_request: { arguments: "", name: "f", server_label: "s" },
+  mcp_approval_response: { approval_request_id: "a", approve: false },
+  tool_search_call: { arguments: {} },
+  tool_search_output: { tools: [] },
+  additional_tools: { role: "developer", tools: [] },
+  program: { call_id: "c", code: "", fingerprint: "f" },
+  program_output: { call_id: "c", result: "", status: "completed" },
+};
+
+test.each(Object.entries(WHOLE))(
+  "who sends a whole item of the type %s back names no kept one; who sends its id and type alone does",
+  (type, item) => {
+    expect(namedIn({ input: [{ id: "i1", type, ...item }] })).toEqual([]);
+    expect(namedIn({ input: [{ ...item, id: "i1", type }] })).toEqual([]);
+    expect(namedIn({ input: [{ id: "i1", type }] })).toEqual(["item i1"]);
+  },
+);
 
 test.each<readonly [string, readonly string[]]>([
   ['{"previous_response_id":"a","previous_response_id":"b"}', ["response a", "response b"]],
