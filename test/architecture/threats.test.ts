@@ -256,6 +256,7 @@ describe("docs/security/threats.md", () => {
       "b447",
       "b452",
       "b453",
+      "b444",
     ];
     const faults = [
       "c82",

@@ -11,8 +11,8 @@ const CHANGES = { code: 2 };
 describeOnTofu("keyplane_platform_key", ({ makeWorkspace, manage, makeEnvironment }) => {
   /** A team of its own, and a configuration of one key of it. */
   async function makeKeyWorkspace(team: string, fields: string) {
-    const configured = (more: string) =>
-      `${REQUIRED_PROVIDERS}resource "keyplane_platform_key" "reader" {\n  name = "reader"\n  team = "${team}"\n${more}\n}\n`;
+    const configured = (more: string, named = team) =>
+      `${REQUIRED_PROVIDERS}resource "keyplane_platform_key" "reader" {\n  name = "reader"\n  team = "${named}"\n${more}\n}\n`;
     await manage("POST", "teams", { name: team, spec: {} });
     const { write, ...rest } = await makeWorkspace({ "main.tf": configured(fields) });
     return {
@@ -20,7 +20,7 @@ describeOnTofu("keyplane_platform_key", ({ makeWorkspace, manage, makeEnvironmen
       write,
       apply: (...options: string[]) => rest.tofu("apply", "-auto-approve", ...options),
       plan: (...options: string[]) => rest.tofu("plan", "-detailed-exitcode", ...options),
-      configure: (more: string) => write("main.tf", configured(more)),
+      configure: (...args: Parameters<typeof configured>) => write("main.tf", configured(...args)),
       async keys() {
         const { body } = await manage("GET", `keys?team=${team}`);
         return body.items;
@@ -45,6 +45,22 @@ describeOnTofu("keyplane_platform_key", ({ makeWorkspace, manage, makeEnvironmen
 
     expect(await tofu("destroy", "-auto-approve")).toMatchObject({ code: 0 });
     expect(await keys()).toMatchObject([{ state: "revoked" }]);
+  });
+
+  it("b444: stays the same key where the configuration comes to name its team by the team's id, also after an import", async () => {
+    const secret = "secret_wo = ephemeral.keyplane_platform_key_secret.new.secret\nsecret_wo_version = 1";
+    const fields = `preset = "MCPReadOnly"\n${secret}\n}\nephemeral "keyplane_platform_key_secret" "new" {`;
+    const { apply, plan, configure, keys, tofu } = await makeKeyWorkspace("named-by-id", fields);
+    await apply();
+    const [{ id, teamId }] = await keys();
+    await configure(fields, teamId);
+    expect((await apply()).out).toContain("0 added, 1 changed, 0 destroyed");
+    expect(await plan()).toMatchObject(UNCHANGED);
+
+    await tofu("state", "rm", "keyplane_platform_key.reader");
+    await tofu("import", "keyplane_platform_key.reader", id);
+    expect((await apply()).out).toContain("0 added, 1 changed, 0 destroyed");
+    expect(await keys()).toMatchObject([{ id, state: "active" }]);
   });
 
   it("b350: is neither destroyed nor dropped from the state where its team is not to be seen, as at a wrong path", async () => {

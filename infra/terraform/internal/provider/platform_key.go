@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"keyplane.dev/terraform-provider-keyplane/internal/api"
@@ -115,11 +116,18 @@ func isAnother(ctx context.Context, request resource.ModifyPlanRequest, diagnost
 		var was, is types.String
 		diagnostics.Append(request.State.GetAttribute(ctx, path.Root(name), &was)...)
 		diagnostics.Append(request.Plan.GetAttribute(ctx, path.Root(name), &is)...)
-		if !was.Equal(is) {
+		if !was.Equal(is) && (name != "team" || !isStillTeam(ctx, request.State, is, diagnostics)) {
 			return true
 		}
 	}
 	return false
+}
+
+// isStillTeam says whether a plan names the same team as the state, now by its id.
+func isStillTeam(ctx context.Context, state tfsdk.State, planned types.String, diagnostics *diag.Diagnostics) bool {
+	var id types.String
+	diagnostics.Append(state.GetAttribute(ctx, path.Root("team_id"), &id)...)
+	return planned.Equal(id)
 }
 
 func (key *platformKey) Create(ctx context.Context, request resource.CreateRequest, response *resource.CreateResponse) {

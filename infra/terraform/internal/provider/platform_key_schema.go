@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"context"
 	"maps"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -24,8 +25,8 @@ func platformKeySchema() schema.Schema {
 			MarkdownDescription: "Its name, which is one living key's in its team. Another name is another key.",
 		},
 		"team": schema.StringAttribute{
-			Required: true, PlanModifiers: identity,
-			MarkdownDescription: "The name of its team, which never changes: another team is another key.",
+			Required: true, PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplaceIf(unlessStillTeam, anotherTeam, anotherTeam)},
+			MarkdownDescription: "The name of its team, or its id, which never changes: another team is another key.",
 		},
 		"namespace": schema.StringAttribute{
 			Optional: true, PlanModifiers: identity,
@@ -56,4 +57,10 @@ func platformKeySchema() schema.Schema {
 		MarkdownDescription: "An API key: what it may do, and until when. Neither the state nor a plan ever holds its secret.",
 		Attributes:          attributes,
 	}
+}
+
+const anotherTeam = "Another team is another key."
+
+func unlessStillTeam(ctx context.Context, request planmodifier.StringRequest, response *stringplanmodifier.RequiresReplaceIfFuncResponse) {
+	response.RequiresReplace = !isStillTeam(ctx, request.State, request.PlanValue, &response.Diagnostics)
 }
