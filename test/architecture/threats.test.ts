@@ -257,6 +257,7 @@ describe("docs/security/threats.md", () => {
       "b452",
       "b453",
       "b444",
+      "b445",
     ];
     const faults = [
       "c82",

@@ -13,7 +13,7 @@ async function inModule(program: string, ...args: string[]): Promise<string> {
   return stdout;
 }
 
-it("b350, b351, b434: the provider's code is formatted, passes go vet, and its own tests", async () => {
+it("b350, b351, b434, b445: the provider's code is formatted, passes go vet, and its own tests", async () => {
   expect(await inModule("gofmt", "-l", ".")).toBe("");
   expect(await inModule("go", "test", "-vet=all", "./...")).toContain("internal/api");
 });

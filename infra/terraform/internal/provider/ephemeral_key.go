@@ -42,7 +42,7 @@ type ephemeralKeyModel struct {
 
 const (
 	// The key of the private data under which its end finds the key.
-	idKey = "id"
+	madeKey = "made"
 	// How long a key lives that is not revoked, since its run was killed.
 	longestRun = "1h"
 )
@@ -130,25 +130,25 @@ func (key *ephemeralKey) Open(ctx context.Context, request ephemeral.OpenRequest
 		fail(&response.Diagnostics, fmt.Sprintf("An ephemeral key of the team %q was not made", model.Team), err)
 		return
 	}
-	id, err := json.Marshal(object.ID)
+	made, err := json.Marshal(api.Object{ID: object.ID, TeamID: object.TeamID})
 	if err != nil {
 		fail(&response.Diagnostics, "The key's id cannot be kept", err)
 		return
 	}
-	response.Diagnostics.Append(response.Private.SetKey(ctx, idKey, id)...)
+	response.Diagnostics.Append(response.Private.SetKey(ctx, madeKey, made)...)
 	model.ID, model.Name = types.StringValue(object.ID), types.StringValue(object.Name)
 	model.Secret, model.Prefix = types.StringValue(text), types.StringValue(secret.Prefix(text))
 	response.Diagnostics.Append(response.Result.Set(ctx, &model)...)
 }
 
 func (key *ephemeralKey) Close(ctx context.Context, request ephemeral.CloseRequest, response *ephemeral.CloseResponse) {
-	text, diagnostics := request.Private.GetKey(ctx, idKey)
+	text, diagnostics := request.Private.GetKey(ctx, madeKey)
 	response.Diagnostics.Append(diagnostics...)
-	var id string
-	if err := json.Unmarshal(text, &id); err != nil || !key.ready(&response.Diagnostics) {
+	var made api.Object
+	if err := json.Unmarshal(text, &made); err != nil || !key.ready(&response.Diagnostics) {
 		return
 	}
-	if err := key.client.DeleteKey(ctx, id, "", "the run that it was made for is over"); err != nil {
-		fail(&response.Diagnostics, fmt.Sprintf("The ephemeral key %s was not revoked", id), err)
+	if err := key.client.DeleteKey(ctx, made.ID, made.TeamID, "the run that it was made for is over"); err != nil {
+		fail(&response.Diagnostics, fmt.Sprintf("The ephemeral key %s was not revoked", made.ID), err)
 	}
 }

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+
 	"keyplane.dev/terraform-provider-keyplane/internal/api"
 	"keyplane.dev/terraform-provider-keyplane/internal/secret"
 )
@@ -91,3 +94,33 @@ func TestTeamByItsID(t *testing.T) {
 		}
 	}
 }
+
+// b445: a key that a run has opened is revoked at its end, or the run says that it may work on.
+func TestEphemeralKeyThatIsNotToBeSeenAtItsEnd(t *testing.T) {
+	ctx := context.Background()
+	server := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
+		if request.Method == http.MethodPost {
+			_ = json.NewEncoder(response).Encode(map[string]any{"id": "key_1", "teamId": "team_1"})
+			return
+		}
+		response.WriteHeader(http.StatusNotFound)
+		_ = json.NewEncoder(response).Encode(map[string]any{"code": "not_found"})
+	}))
+	t.Cleanup(server.Close)
+	key := &ephemeralKey{connected{api.New(server.URL, api.Tokens{Token: "t"}, "test")}}
+	var described ephemeral.SchemaResponse
+	key.Schema(ctx, ephemeral.SchemaRequest{}, &described)
+	result := tfsdk.EphemeralResultData{Schema: described.Schema}
+	result.Set(ctx, &ephemeralKeyModel{Team: "research"})
+	opened := ephemeral.OpenResponse{Result: result}
+	opened.Private = newOf(opened.Private)
+	key.Open(ctx, ephemeral.OpenRequest{Config: tfsdk.Config{Schema: described.Schema, Raw: result.Raw}}, &opened)
+	var closed ephemeral.CloseResponse
+	key.Close(ctx, ephemeral.CloseRequest{Private: opened.Private}, &closed)
+	if opened.Diagnostics.HasError() || closed.Diagnostics.ErrorsCount() != 1 {
+		t.Errorf("opened with %v, closed with %v", opened.Diagnostics, closed.Diagnostics)
+	}
+}
+
+// newOf is an empty value of a type that the framework does not export.
+func newOf[T any](*T) *T { return new(T) }
