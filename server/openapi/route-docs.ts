@@ -21,9 +21,10 @@ export type RouteDocs = {
   readonly etag?: true;
   /**
    * Set if it may be repeated with an Idempotency-Key. With `true` a repetition is answered like the first time, with
-   * the entity tag and the location of the object; with `replay` it is answered 200 and this body.
+   * the entity tag and the location of the object; with `receipt` likewise without these; with `replay` it is answered
+   * 200 and this body.
    */
-  readonly idempotent?: true | { readonly replay: Schema };
+  readonly idempotent?: true | "receipt" | { readonly replay: Schema };
 };
 
 declare module "fastify" {

@@ -258,6 +258,7 @@ describe("docs/security/threats.md", () => {
       "b453",
       "b444",
       "b445",
+      "b446",
     ];
     const faults = [
       "c82",

@@ -105,7 +105,7 @@ function rotateRoutes(app: FastifyInstance, management: Management, publicUrl: U
     try {
       if (key.declaredIn !== null) {
         if (field(request.body, "overlap") !== "") throw TAKEN_OVER;
-        await rotateByHand(context, id, revokeOld, creationBy(request, once, ["console", id, revokeOld]));
+        await rotateByHand(context, id, revokeOld, creationBy(request, `${once} ${revokeOld}`, ["console", id]));
         return reply.redirect(`/dashboard/keys/${id}`, 303);
       }
       requireMadeByHand(key);

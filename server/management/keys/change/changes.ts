@@ -53,8 +53,8 @@ export async function revokeByHand(
  * @param creation identity of the request, which recognises a repetition even after a controller has made the version;
  * undefined if the request gives none
  * @returns seq of the request; null as for a revocation
- * @throws Problem `not_found`, `forbidden`, `too_many_versions`, or `conflict` for a key that no controller makes a new
- * version of
+ * @throws Problem `not_found`, `forbidden`, `too_many_versions`, `idempotency_mismatch` if the request was made with
+ * another content, or `conflict` for a key that no controller makes a new version of
  */
 export async function rotateByHand(
   { store, author, principal, rights }: ChangeContext,
@@ -73,6 +73,7 @@ export async function rotateByHand(
     if (creation !== undefined) {
       const before = await beginCreation(tx, creation);
       if (before?.isSameRequest) return;
+      if (before !== undefined) throw problem("idempotency_mismatch", undefined, undefined, { id: before.objectId });
       await endCreation(tx, creation, keyId);
     }
     await requireRightStill(tx, principal, key.teamId, "change keys");

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { changeContextOf } from "../../change-context.ts";
 import type { Management } from "../../context.ts";
+import { creationOf } from "../../creation.ts";
 import { managedRoute } from "../../managed-route.ts";
 import { bodyMayBeMissing } from "../../paging.ts";
 import { REASON_BODY, REASON_EXAMPLE, type ReasonBody } from "../../request-schemas.ts";
@@ -39,13 +40,14 @@ export function manualKeyRoutes(app: FastifyInstance, management: Management): v
         response: RECEIPT,
         example: { revokeOld: false, ...REASON_EXAMPLE },
         refusals: ["conflict", "too_many_versions"],
+        idempotent: "receipt",
       }),
       preValidation: bodyMayBeMissing,
       schema: { body: ROTATE_BODY },
     },
     async (request, reply) => {
       const context = await changeContextOf(management, request, request.body);
-      const seq = await rotateByHand(context, keyIdOf(request), request.body.revokeOld);
+      const seq = await rotateByHand(context, keyIdOf(request), request.body.revokeOld, creationOf(request));
       return reply.code(202).send(await receipts.wait(seq));
     },
   );

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { managementToken } from "../../../../server/auth/management/management-token.ts";
 import { managementRoutes } from "../../../../server/management/routes.ts";
 import type { Store } from "../../../../store/database/store.ts";
+import { reserveVersion } from "../../../../store/keys/lifecycle/key-reservations.ts";
 import { activateVersion } from "../../../../store/keys/lifecycle/key-versions.ts";
 import { releaseKey } from "../../../../store/keys/lifecycle/release.ts";
 import { revokeKey } from "../../../../store/keys/lifecycle/revocation.ts";
@@ -12,7 +13,7 @@ import { registerReplica } from "../../../../store/replicas/replicas.ts";
 import { deleteTeam } from "../../../../store/teams/teams.ts";
 import { openMigrated } from "../../../env/database/engines.ts";
 import { until } from "../../../env/until.ts";
-import { digestOf, HOUR, makeTeam, NOW, policyOf, reserveKey, run } from "../../../store/fixtures.ts";
+import { digestOf, HOUR, makeTeam, NOW, nextVersion, policyOf, reserveKey, run } from "../../../store/fixtures.ts";
 import { auditOfKey } from "../../../store/questions.ts";
 import { type Harness, startHarness } from "../../harness.ts";
 import { requestHead, sendRaw } from "../../raw-http.ts";
@@ -365,6 +366,18 @@ describe("a rotation by hand", () => {
     ]);
     expect((await send("GET", `/keys/${key.id}`)).body.rotationRequestedAt).toMatch(/^2026-/);
     harness.clock.set(NOW);
+  });
+
+  test("b446: is asked for once by its Idempotency-Key, also after the new version is in use, and another request by it is refused", async () => {
+    const key = await makeKey();
+    const rotate = (revokeOld: boolean) =>
+      send("POST", `/keys/${key.id}/rotate`, { revokeOld }, { "idempotency-key": key.id });
+    expect((await rotate(true)).status).toBe(202);
+    await run(store, (tx) => reserveVersion(tx, nextVersion(key.reservation, 2)));
+    await run(store, (tx) => activateVersion(tx, { keyId: key.id, number: 2, overlapMs: 0 }));
+    expect((await rotate(true)).status).toBe(202);
+    expect((await findKey(store.db, key.id))?.rotationRequest).toBeNull();
+    expect(await rotate(false)).toMatchObject({ status: 422, body: { code: "idempotency_mismatch", id: key.id } });
   });
 
   test("that is asked for already can still be changed to end the old version at once", async () => {
