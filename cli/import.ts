@@ -32,7 +32,7 @@ export const addImport: AddCommand = (program, { env, out, exit, progress }) => 
       .description("write manifests that take over keys made by hand; without DIR, list these keys")
       .argument("[dir]", "the folder to write to, a file per key"),
   )
-    .option("--team <name>", "only keys of this team")
+    .option("--team <team>", "only keys of this team")
     .option("--namespace <name>", "the namespace to declare them in; without, their team's first")
     .addOption(outputOption())
     .example(
@@ -43,7 +43,7 @@ export const addImport: AddCommand = (program, { env, out, exit, progress }) => 
     .action(async (dir: string | undefined, { team, namespace, output, ...flags }: Flags) => {
       if (dir === "") throw new UsageError("import: name a folder to write to, or leave it out to see what could be");
       const client = await openManagement(env, flags);
-      const keys = (await client.listKeys()).filter((key) => team === undefined || key.team === team);
+      const keys = await client.listKeys({ team });
       if (team !== undefined && keys.length === 0) await findNamedTeam(client, team);
       const imported = await progress.during("reading the keys", (show) =>
         importKeys(client, { dir, namespace, keys }, (done, all) => show(`${done} of ${all} keys`)),

@@ -7,20 +7,23 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { keyplane } from "./up.ts";
 
-const key = { id: "key_1", name: "reader", namespace: "", team: "t", prefix: "inf_abcdefgh", state: "active" };
+const team = { team: "t", teamId: "team_t" };
+const key = { id: "key_1", name: "reader", namespace: "", ...team, prefix: "inf_abcdefgh", state: "active" };
 let metadata: { namespace: string; name: string };
 const server = createServer((request, response) => {
-  const isManifest = request.url?.endsWith("/manifest?");
+  const { pathname, searchParams } = new URL(request.url ?? "", "http://localhost");
+  const asked = searchParams.get("team");
   response.setHeader("content-type", "application/json");
   response.end(
     JSON.stringify(
-      isManifest
+      pathname.endsWith("/manifest")
         ? { metadata }
         : {
             items: [
               { ...key, declaredIn: null, managedBy: null },
               { ...key, id: "key_2", namespace: "dev", name: "agent", declaredIn: {}, managedBy: null },
-            ],
+              { ...key, id: "key_3", team: "u", teamId: "team_u", declaredIn: null, managedBy: null },
+            ].filter((one) => asked === null || [one.team, one.teamId].includes(asked)),
             nextCursor: null,
           },
     ),
@@ -44,6 +47,12 @@ test("keyplane import takes no empty path, as of a variable that is not set, for
   metadata = { namespace: "dev", name: "reader" };
   const { code, out, err } = await keyplane(["import", "", "--server", url], { KEYPLANE_TOKEN: "t" });
   expect([code, out, err]).toEqual([2, "", expect.stringMatching(/^keyplane: import: name a folder/)]);
+});
+
+test.each(["u", "team_u"])("keyplane import takes the keys of a team, by its name or its id: %s", async (named) => {
+  metadata = { namespace: "dev", name: "reader" };
+  const { code, out } = await keyplane(["import", "--team", named, "--server", url], { KEYPLANE_TOKEN: "t" });
+  expect([code, out]).toEqual([0, expect.stringMatching(/reader of team u .*\n1 of 1 keys/)]);
 });
 
 test("keyplane import says of a manifest that another key is declared by its name", async () => {
