@@ -9,7 +9,7 @@ export type Orphan = {
   readonly namespace: string;
   readonly name: string;
   readonly ownerUid: string;
-  /** True for a key whose recorded declaration has `deletionPolicy: Retain`. */
+  /** True for a key whose recorded declaration has `deletionPolicy: Retain`, unless another team has the namespace. */
   readonly isRetained: boolean;
   /** Age in milliseconds by the database's clock. An object younger than the list of declarations is not an orphan. */
   readonly ageMs: number;
@@ -35,7 +35,9 @@ const STORED: Readonly<Record<StoredKind, StoredTable>> = {
     table: "keys",
     inService: sql`declared.state <> 'revoked'`,
     isRetained: sql`exists (select from key_declarations recorded where recorded.key_id = declared.id
-      and recorded.owner_uid = declared.owner_uid and recorded.spec ->> 'deletionPolicy' = 'Retain')`,
+      and recorded.owner_uid = declared.owner_uid and recorded.spec ->> 'deletionPolicy' = 'Retain')
+      and not exists (select from team_namespaces held where held.cluster = declared.cluster
+        and held.namespace = declared.namespace and held.team_id <> declared.team_id)`,
   },
   PlatformTeam: { table: "teams", inService: sql`declared.state = 'active'` },
   ModelGateway: { table: "gateways", inService: sql`declared.state = 'active'` },

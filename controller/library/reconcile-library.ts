@@ -75,7 +75,8 @@ export async function reconcileLibrary(
 
 /**
  * Puts a library out of reach at once. With `Delete` the declaration stays until its atoms are gone, and its status
- * reports the progress (threats c52).
+ * reports the progress (threats c52). Where another team has got the namespace, the atoms stay with the team of before
+ * (threats b448).
  */
 async function endLibrary(
   deps: ControllerDeps,
@@ -87,8 +88,15 @@ async function endLibrary(
   const progress = () => deletionProgress(store.db, cluster.uid, ownerUid);
   let under = await progress();
   if (under === undefined) {
-    const removal = { cluster: cluster.uid, namespace, name, ownerUid, policy: object.spec.deletionPolicy };
-    await change(store, fence, (tx) => removeLibrary(tx, removal));
+    const reference = { cluster: cluster.uid, namespace, name };
+    await change(store, fence, async (tx) => {
+      const holder = await findTeamOfNamespace(tx, cluster.uid, namespace);
+      const isMoved =
+        holder !== undefined &&
+        (await findActiveObject(tx, "library", { ...reference, teamId: holder.id })) === undefined;
+      const policy = isMoved ? "Retain" : object.spec.deletionPolicy;
+      await removeLibrary(tx, { ...reference, ownerUid, policy });
+    });
     moved();
     under = await progress();
   }

@@ -259,6 +259,7 @@ describe("docs/security/threats.md", () => {
       "b444",
       "b445",
       "b446",
+      "b448",
     ];
     const faults = [
       "c82",

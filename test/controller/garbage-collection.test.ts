@@ -156,6 +156,23 @@ describeNightlyOnEachEngine("Garbage collection", (store) => {
     ]);
   });
 
+  test("b448: revokes a key with Retain whose namespace another team has got", async () => {
+    const { world, look, home } = await sweeping(store());
+    const { key } = await reserveKey(store(), home);
+    const spec = { preset: "MCPReadOnly", deletionPolicy: "Retain" } as unknown as Spec<"PlatformKey">;
+    await recordKeyDeclaration(store().db, key.id, { ownerUid: key.ownerUid ?? "", generation: 1, spec, labels: {} });
+    await age(store(), home.cluster);
+    const other = await makeTeam(store(), { cluster: home.cluster });
+    await sql`update team_namespaces set team_id = ${other.teamId}
+      where cluster = ${home.cluster} and namespace = ${home.namespace}`.execute(store().db);
+    for (const at of [0, ANSWERS_APART_MS]) {
+      world.now = at;
+      await look();
+    }
+    const { rows } = await sql<{ state: string }>`select state from keys where id = ${key.id}`.execute(store().db);
+    expect(rows).toEqual([{ state: "revoked" }]);
+  });
+
   test("c48: its looks are far enough apart, and two of them come within a minute", () => {
     expect(GARBAGE_COLLECTION_INTERVAL_MS).toBeGreaterThan(ANSWERS_APART_MS);
     expect(2 * GARBAGE_COLLECTION_INTERVAL_MS).toBeLessThan(45_000);

@@ -2,8 +2,9 @@ import { sql } from "kysely";
 import { expect, it } from "vitest";
 import { until } from "../env/until.ts";
 import { dropPartsIndex } from "../memory/store/filled-library.ts";
+import { withCalls } from "./fixtures/cluster-calls.ts";
 import type { WorldTests } from "./fixtures/setup.ts";
-import { library, startWorld, type World } from "./fixtures/world.ts";
+import { library, NAMESPACE, startWorld, team, type World } from "./fixtures/world.ts";
 
 /** More than a round of the controller deletes, twice, by slices as small as PGlite's. */
 const ATOMS = 9_000;
@@ -58,6 +59,28 @@ export const largeLibrary: WorldTests = (setup) => {
     const id = String(world.get("MemoryLibrary", "kept")?.status?.libraryID);
     await fill(world, id, ATOMS_PER_STATEMENT);
     await world.remove(kept);
+    expect(await left(world, id)).toEqual({ atoms: ATOMS_PER_STATEMENT, libraries: 1 });
+  });
+
+  it("b448: that an editor of its namespace's next team deletes while no controller runs keeps its atoms, for the team that it was made in", async (context) => {
+    const ours = library("ours", { deletionPolicy: "Delete" });
+    const world = await startWorld(context, setup(), ours);
+    const id = String(world.get("MemoryLibrary", "ours")?.status?.libraryID);
+    await fill(world, id, ATOMS_PER_STATEMENT);
+    await world.stop();
+    await world.write(team("team-a", ["other"]), team("team-b", [NAMESPACE]));
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    world.wrapWith(
+      withCalls((cluster) => ({
+        get(kind, namespace, name) {
+          const object = cluster.get(kind, namespace, name);
+          return kind === "MemoryLibrary" && object ? { ...object, deleting: true } : object;
+        },
+        removeFinalizer: async () => end(),
+      })),
+    );
+    await world.start();
+    await ended;
     expect(await left(world, id)).toEqual({ atoms: ATOMS_PER_STATEMENT, libraries: 1 });
   });
 };

@@ -12,7 +12,9 @@ import { planPolicy } from "./plan-policy.ts";
 export function planEnd(observed: ObservedDeclaration): StoreAction | undefined {
   const key = governedKey(observed);
   if (key === undefined || key.state === "revoked") return undefined;
-  if (isGoing(observed)) return observed.declared.retainOnDelete ? undefined : { do: "Revoke", reason: "Deleted" };
+  if (isGoing(observed)) {
+    return observed.declared.retainOnDelete ? planMoved(observed, key) : { do: "Revoke", reason: "Deleted" };
+  }
   // Without it a deletion would not wait for the key's end. An object that is being deleted gets none any more.
   if (!observed.hasFinalizer && !observed.deleting) return undefined;
   const revocation = planRevocation(observed, key);
@@ -31,8 +33,11 @@ export function planUnread(observed: ObservedDeclaration): StoreAction | undefin
   return planRevocation(observed, key) ?? planPolicy(observed, key);
 }
 
-function planRevocation({ declared, references }: ObservedDeclaration, key: StoredKey): StoreAction | undefined {
-  if (declared.state === "Revoked") return { do: "Revoke", reason: "Declared" };
+function planRevocation(observed: ObservedDeclaration, key: StoredKey): StoreAction | undefined {
+  return observed.declared.state === "Revoked" ? { do: "Revoke", reason: "Declared" } : planMoved(observed, key);
+}
+
+function planMoved({ references }: ObservedDeclaration, key: StoredKey): StoreAction | undefined {
   const isMoved = references.teamId !== null && key.teamId !== references.teamId;
   return isMoved ? { do: "Revoke", reason: "Moved" } : undefined;
 }

@@ -47,6 +47,12 @@ export const ENDS: KeyTable = {
       outcome: { do: "DetachSecret" },
     },
     {
+      rule: "b448: Retain keeps no key whose namespace another team has got",
+      from: "retained",
+      change: { references: { teamId: "team-b" } },
+      outcome: { do: "Revoke", reason: "Moved" },
+    },
+    {
       rule: "a key that is protected from deletion does not end with its declaration",
       from: "deleted",
       change: { declared: { deletionProtection: true } },
