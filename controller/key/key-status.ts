@@ -117,17 +117,16 @@ function staleConsumerStatus(observed: ObservedKey, key: StoredKey | undefined, 
 
 /**
  * Returns the receipt of a revocation (architecture §3): the change that revoked the key, and since when no replica
- * accepts it.
+ * accepts it. A status may have the receipt of a revocation that the database has lost (threats c123), whose sequence
+ * another one may have by now.
  */
 function revocation(object: DeclaredObject, confirmed: boolean, key: StoredKey | undefined, now: number) {
   if (key?.revocation == null) return undefined;
+  const sequence = key.revocation.seq ?? undefined;
   const before = object.status?.revocation;
-  const already =
-    typeof before === "object" && before !== null && "confirmedAt" in before ? before.confirmedAt : undefined;
-  return withoutUndefined({
-    sequence: key.revocation.seq ?? undefined,
-    confirmedAt: already ?? (confirmed ? rfc3339(now) : undefined),
-  });
+  const written = isRecord(before) && before.sequence === sequence ? before.confirmedAt : undefined;
+  const already = typeof written === "string" && written >= rfc3339(key.revocation.at) ? written : undefined;
+  return withoutUndefined({ sequence, confirmedAt: already ?? (confirmed ? rfc3339(now) : undefined) });
 }
 
 function withoutUndefined<T extends Record<string, unknown>>(object: T): T {

@@ -297,6 +297,7 @@ describe("docs/security/threats.md", () => {
       "c120",
       "c121",
       "c122",
+      "c123",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), ...faults];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

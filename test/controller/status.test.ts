@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { expect, it } from "vitest";
 import { ClusterError } from "../../controller/cluster/port.ts";
 import { CONDITION_TYPES, REASONS } from "../../domain/conditions.ts";
@@ -109,6 +110,24 @@ describeWorlds("the status of a key", (setup) => {
     expect(await use(1, start)).toEqual([timeOf(0), undefined, timeOf(0)]);
     expect(await use(2, start + 23 * HOUR)).toEqual([timeOf(0), timeOf(23), timeOf(0)]);
     expect(await use(2, start + 25 * HOUR)).toEqual([timeOf(25), timeOf(23), timeOf(0)]);
+  });
+
+  it("c123: says since when its present revocation is confirmed, and not one that a restored database has lost", async (context) => {
+    const names = ["same", "later", "renumbered"];
+    const world = await startWorld(context, setup(), ...names.map((name) => key(name)));
+    await world.declare(...names.map((name) => key(name, { state: "Revoked" })));
+    const confirmedAt = async (name: string) => (await world.status(name)).revocation?.confirmedAt ?? expect.fail(name);
+    const before = await Promise.all(names.map(confirmedAt));
+    const [, later, renumbered] = await Promise.all(names.map((name) => world.stored(name)));
+    await world.advance(2_000);
+    await world.stop();
+    const { db } = world.store;
+    await sql`update keys set revoked_at = revoked_at + interval '2 s' where id = ${later?.id}`.execute(db);
+    await sql`update keys set revoked_seq = revoked_seq + 1 where id = ${renumbered?.id}`.execute(db);
+    await world.start();
+    await world.rest();
+    const isKept = async (name: string, i: number) => (await confirmedAt(name)) === before[i];
+    expect(await Promise.all(names.map(isKept))).toEqual([true, false, false]);
   });
 
   it("keeps a condition's transition time for as long as it stands", async (context) => {
