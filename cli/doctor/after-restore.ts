@@ -14,8 +14,8 @@ import { type Finding, note, ok, wrong } from "./finding.ts";
 const PAGE = 500;
 const ENDED_SINCE = note(
   "restore",
-  "what was revoked or erased by hand after a backup of the database is back with it",
-  "do it again: keyplane revoke NAMESPACE/NAME, revoke-subject, memory-erase-subject",
+  "what was ended by hand or by a report of a leak after a backup of the database is back with it",
+  "do it again: keyplane revoke NAMESPACE/NAME, rotate --revoke-old, revoke-subject, memory-erase-subject, or report the leak",
 );
 
 /**
