@@ -62,8 +62,8 @@ export type CountedUsage = {
 /**
  * Kinds of objects that an upstream keeps for every caller with its credential, and finds again by an id. An `output` is
  * a file that a batch has made: it is read and deleted as files are, and named in no body. A `store` is a vector store,
- * and an `addition` is several files that are added to one together. A `profile` is a customer whom Anthropic may bill:
- * calls here make none, so that none is any team's.
+ * and an `addition` is several files that are added to one together. A `profile` is a customer whom Anthropic may bill, and
+ * a `message` one that a thread goes on from: none of these is recorded, so that each is unknown.
  */
 export type KeptKind =
   | "response"
@@ -78,7 +78,8 @@ export type KeptKind =
   | "output"
   | "store"
   | "addition"
-  | "profile";
+  | "profile"
+  | "message";
 
 /**
  * Meaning of a member of a body that holds ids: an id, an object with one or a list of these; or a list of items that may
@@ -261,15 +262,17 @@ const FILES_OF_ITEMS: KeptObjects["mentioned"] = {
 };
 const DEFINED_TOOL: OpaquePlaces = { input_schema: "opaque", input_examples: "opaque" };
 const ADDED_TOOL: OpaquePlaces = { tool: { definition: DEFINED_TOOL } };
-const ANTHROPIC_MEMBERS = { ...FILE_MEMBERS, user_profile_id: "profile" } as const;
+const ANTHROPIC_MEMBERS = { ...FILE_MEMBERS, previous_message_id: "message", user_profile_id: "profile" } as const;
 /**
- * Files in an input of Anthropic's format. The result of code of Anthropic's lists what it made; that of a fetch is a
+ * Files in an input of Anthropic's format, and the message that a thread goes on from. Diagnostics compare a call with an
+ * earlier one, and show nothing of that. The result of code of Anthropic's lists what it made; that of a fetch is a
  * document, which may name a file.
  */
 const FILES_OF_MESSAGES: KeptObjects = {
   mentioned: {
     members: ANTHROPIC_MEMBERS,
     but: {
+      diagnostics: "opaque",
       messages: {
         "*": {
           content: {
@@ -323,7 +326,7 @@ const FILES_OF_CACHE: KeptObjects = {
   referring: { name: "cache" },
   mentioned: { members: { fileUri: "file", ...CACHE_MEMBERS }, but: OPAQUE_IN_CONTENTS },
 };
-/** Files in the requests of a batch of Anthropic's. */
+/** Files and messages in the requests of a batch of Anthropic's. */
 const FILES_OF_BATCH: KeptObjects = {
   referring: {},
   mentioned: {

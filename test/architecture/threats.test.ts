@@ -260,6 +260,7 @@ describe("docs/security/threats.md", () => {
       "b445",
       "b446",
       "b448",
+      "b449",
     ];
     const faults = [
       "c82",

@@ -55,7 +55,11 @@ const BODIES: Readonly<Record<Dialect, (shown: Problem) => object>> = {
   }),
   anthropic: (shown) => ({
     type: "error",
-    error: { type: word(ANTHROPIC_TYPES, shown), message: `${shown.code}: ${shown.detail}` },
+    error: {
+      type: word(ANTHROPIC_TYPES, shown),
+      message: `${shown.code}: ${shown.detail}`,
+      ...(Object.keys(shown.members).length > 0 && { details: shown.members }),
+    },
   }),
 };
 

@@ -222,6 +222,12 @@ const MISSING: Readonly<Record<KeptKind, Problem>> = {
   cache: problem("not_found", "Cached content not found: none of this name was made with a key of this team."),
   store: problem("not_found", "Vector store not found: none of this id was made with a key of this team."),
   addition: problem("not_found", "File batch not found: none of this id was made with a key of this team."),
+  message: problem(
+    "not_found",
+    "Message not found: this gateway goes on from no message thread. Send the whole conversation without `thread`.",
+    undefined,
+    { error_code: "thread_not_found" },
+  ),
   output: problem("not_found", "File not found: no file of this id was uploaded with a key of this team."),
   profile: problem("not_found", "User profile not found: the gateway's credential alone decides who pays."),
   part: problem("not_found", "Part not found: no part of this id was added to an upload with a key of this team."),

@@ -27,6 +27,15 @@ test.each([
 });
 
 test.each([
+  '{"thread":{"previous_message_id":"a"}}',
+  '{"thread":{"PreviousMessageId":"a"}}',
+  '{"thread":{"previou\u017f_message_id":"a"}}',
+  '{"thread":{"previous_me\\u0073sage_id":"a"}}',
+])("b449: a body that may go on from a message is read for it: %s", (body) => {
+  expect(mayMention(Buffer.from(body), "application/json")).toBe(true);
+});
+
+test.each([
   '{"file\\n_id":"a"}',
   '{"fil\\te_id":"a"}',
   '{"fil\\u200be_id":"a"}',
@@ -40,7 +49,13 @@ test.each([
 });
 
 test("b419: whatever the careful reading finds, the quick one has not passed", () => {
-  const members = { file_id: "file", fileUri: "file", cached_content: "cache", vector_store_ids: "store" } as const;
+  const members = {
+    file_id: "file",
+    fileUri: "file",
+    cached_content: "cache",
+    vector_store_ids: "store",
+    previous_message_id: "message",
+  } as const;
   const names = constantFrom(...Object.keys(members));
   const noise = constantFrom(
     ...["\\n", "\\t", "\\r", "\\b", "\\f", "\\u200b", "\\u2028", "\\uD83D", "\\\\", '\\"', "\\/", "_", "-", ".", " "],
