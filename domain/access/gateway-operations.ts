@@ -249,7 +249,7 @@ const FILES_OF_CHAT: KeptObjects = {
   },
 };
 const FILES_OF_RESPONSES: KeptObjects["mentioned"] = {
-  members: FILE_MEMBERS,
+  members: { ...FILE_MEMBERS, comparison_response_id: "response" },
   but: {
     ...{ metadata: "opaque", tools: SCHEMAS_OF_TOOLS, input: CITED_ITEMS, text: { format: { schema: "opaque" } } },
     // A variable's value may be a part of an input, and its name is none of a part's members.

@@ -261,6 +261,7 @@ describe("docs/security/threats.md", () => {
       "b446",
       "b448",
       "b449",
+      "b450",
     ];
     const faults = [
       "c82",

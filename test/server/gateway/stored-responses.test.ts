@@ -53,6 +53,18 @@ async function respond(team: Team, body: object = {}) {
   return (await answer.json()) as { id: string; output: [{ id: string }] };
 }
 
+test("b450: nothing is compared with another team's response, which is the 404 of an unknown one", async () => {
+  const { id } = await respond(a);
+  const compare = (response: string) => ({ prompt_cache_options: { comparison_response_id: response } });
+  await respond(a, compare(id));
+  upstream.received.length = 0;
+  const [theirs, unknown] = await Promise.all(
+    [id, "resp_unknown"].map((named) => ask(b, "POST", "responses", { model: "m", input: "Hello", ...compare(named) })),
+  );
+  expect([theirs?.status, await theirs?.text()]).toEqual([404, await unknown?.text()]);
+  expect(upstream.received).toHaveLength(0);
+});
+
 const REFERENCES = [
   ["previous_response_id", (id: string) => ({ previous_response_id: id })],
   ["conversation", (id: string) => ({ conversation: id })],

@@ -49,6 +49,7 @@ export function responseBody(c: Choice): object {
     () => ({}),
     () => ({ [c.spelt("previous_response_id")]: c.held("response") }),
     () => ({ provider_options: { any: { [c.spelt("previous_response_id")]: c.held("response") } } }),
+    () => ({ prompt_cache_options: { [c.spelt("comparison_response_id")]: c.held("response") } }),
     () => ({
       conversation: c.oneOf<(id: string) => unknown>(
         (id) => id,

@@ -181,6 +181,14 @@ test.each<readonly [string | object, readonly string[]]>([
   expect(namedIn(body).toSorted()).toEqual([...ids]);
 });
 
+test.each([
+  { prompt_cache_options: { comparison_response_id: "r1" } },
+  { prompt_cache_options: { ComparisonResponseId: "r1" } },
+  { extra_body: { prompt_cache_options: { comparison_response_id: "r1" } } },
+])("b450: a response that a prompt's cache is compared with is named: %j", (body) => {
+  expect(namedIn(body)).toEqual(["response r1"]);
+});
+
 const CALLED_FILE = { file_id: "r7", fileUri: "r7" };
 const EXAMPLES = { examples: [CALLED_FILE] };
 
