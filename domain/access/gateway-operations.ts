@@ -63,7 +63,7 @@ export type CountedUsage = {
  * Kinds of objects that an upstream keeps for every caller with its credential, and finds again by an id. An `output` is
  * a file that a batch has made: it is read and deleted as files are, and named in no body. A `store` is a vector store,
  * and an `addition` is several files that are added to one together. A `profile` is a customer whom Anthropic may bill, and
- * a `message` one that a thread goes on from: none of these is recorded, so that each is unknown.
+ * a `message` an answer from which a thread goes on: no profile or message is recorded, so that each is unknown.
  */
 export type KeptKind =
   | "response"

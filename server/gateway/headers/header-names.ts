@@ -18,8 +18,9 @@ const HOP_BY_HOP = [
 /**
  * Headers of a client that never go upstream: its key in every carrier, also in Azure's, its cookies, those that we set
  * ourselves, those that choose the provider's account that pays or the credential that is asked with, which some SDKs
- * send by an environment variable and ours decides, and those that claim another origin, address, target or method for the request, or have the usage
- * left out of its answer, or the answer in base64. Names that `isSteeringName` knows are kept back too.
+ * send by an environment variable and ours decides, and those that claim another origin, address, target or method for
+ * the request, or have the usage left out of its answer, or the answer in base64. Names that `isSteeringName` knows are
+ * kept back too.
  */
 const NOT_FORWARDED = new Set<string>([
   ...HOP_BY_HOP,
