@@ -126,7 +126,10 @@ function revocation(object: DeclaredObject, confirmed: boolean, key: StoredKey |
   const before = object.status?.revocation;
   const written = isRecord(before) && before.sequence === sequence ? before.confirmedAt : undefined;
   const already = typeof written === "string" && written >= rfc3339(key.revocation.at) ? written : undefined;
-  return withoutUndefined({ sequence, confirmedAt: already ?? (confirmed ? rfc3339(now) : undefined) });
+  return withoutUndefined({
+    sequence,
+    confirmedAt: already ?? (confirmed ? rfc3339(Math.max(now, key.revocation.at)) : undefined),
+  });
 }
 
 function withoutUndefined<T extends Record<string, unknown>>(object: T): T {

@@ -130,6 +130,20 @@ describeWorlds("the status of a key", (setup) => {
     expect(await Promise.all(names.map(isKept))).toEqual([true, false, false]);
   });
 
+  it("c123: says once since when a revocation is confirmed where the database's clock was set back", async (context) => {
+    const world = await startWorld(context, setup(), key("agent"));
+    await world.declare(key("agent", { state: "Revoked" }));
+    const { id } = (await world.stored("agent")) ?? expect.fail();
+    await world.stop();
+    await sql`update keys set revoked_at = revoked_at + interval '1 h' where id = ${id}`.execute(world.store.db);
+    await world.start();
+    await world.rest();
+    const written = await world.status("agent");
+    expect(written.revocation?.confirmedAt).toBeDefined();
+    await world.advance(60_000);
+    expect((await world.status("agent")).revocation).toEqual(written.revocation);
+  });
+
   it("keeps a condition's transition time for as long as it stands", async (context) => {
     const world = await startWorld(context, setup(), key("agent"));
     const times = () =>
