@@ -11,8 +11,8 @@ export function gatewayCalls(): Record<string, Calls> {
   );
 }
 
-function bodyOf({ models, example = {} }: OperationRow, model: string): object {
-  if (models === "in the file") return example;
+function bodyOf({ models, kept, example = {} }: OperationRow, model: string): object {
+  if (kept?.members !== undefined) return example;
   return models === "in the requests"
     ? { requests: [{ custom_id: "1", params: { model } }] }
     : { model, input: "Hello" };
