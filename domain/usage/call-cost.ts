@@ -32,7 +32,6 @@ export function callPrices(all: readonly Prices[], unit?: Unit): CallPrices | un
   };
   const byTokens = all.filter((prices) => unit === undefined || prices[unit] === null);
   if (all.length === 0 || byTokens.some(({ input }) => input === null)) return undefined;
-  const input = dearest("input") ?? 0;
   const isWrittenKnown = byTokens.every(({ output }) => output !== null);
   const written = isWrittenKnown ? (dearest("output", "reasoning") ?? 0) : undefined;
   const of = Object.fromEntries(
@@ -40,7 +39,7 @@ export function callPrices(all: readonly Prices[], unit?: Unit): CallPrices | un
   );
   return {
     of: of as Record<TokenKind, number>,
-    read: dearest("input", "cached", "cache_write_5m", "cache_write_1h") ?? input,
+    read: dearest("input", "cached", "cache_write_5m", "cache_write_1h") ?? 0,
     written,
     isByTokens: all.some((prices) => prices.input !== null),
     isByUnit: byTokens.length < all.length,

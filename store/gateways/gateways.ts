@@ -63,23 +63,23 @@ async function saveWholeGateway(
   draft: GatewayDraft,
   keyring: Keyring,
 ): Promise<{ gatewayId: string; changedCredentials: string[] }> {
+  const { cluster, namespace, name, ownerUid, teamId, publicId } = draft;
   const columns = {
-    cluster: draft.cluster,
-    namespace: draft.namespace,
-    name: draft.name,
-    owner_uid: draft.ownerUid,
+    cluster,
+    namespace,
+    name,
+    owner_uid: ownerUid,
     routes_only: draft.routesOnly,
     operations: [...draft.operations],
     routes: JSON.stringify(draft.routes),
     state: "active",
   };
-  const { cluster, namespace, name, ownerUid, teamId } = draft;
   const isOwn = sql<boolean>`(cluster = ${cluster}
     and (owner_uid = ${ownerUid} or (namespace, name, team_id) = (${namespace}, ${name}, ${teamId})))`;
-  await releaseWhere(tx, sql`${isOwn} and public_id <> ${draft.publicId}`);
+  await releaseWhere(tx, sql`${isOwn} and public_id <> ${publicId}`);
   const made = await tx
     .insertInto("gateways")
-    .values({ id: newId("gw"), public_id: draft.publicId, team_id: draft.teamId, ...columns })
+    .values({ id: newId("gw"), public_id: publicId, team_id: teamId, ...columns })
     .onConflict((conflict) => conflict.column("public_id").doNothing())
     .returning("id")
     .executeTakeFirst();
@@ -88,11 +88,11 @@ async function saveWholeGateway(
     const holder = await tx
       .selectFrom("gateways")
       .select(["id", "team_id", "state", isOwn.as("isOwn")])
-      .where("public_id", "=", draft.publicId)
+      .where("public_id", "=", publicId)
       .forUpdate()
       .executeTakeFirstOrThrow();
     if (holder.team_id !== teamId || (holder.state !== "released" && !holder.isOwn)) {
-      throw new PublicIdTakenError(`the public id ${draft.publicId} belongs to another gateway: choose another`);
+      throw new PublicIdTakenError(`the public id ${publicId} belongs to another gateway: choose another`);
     }
     await tx
       .updateTable("gateways")
@@ -100,7 +100,7 @@ async function saveWholeGateway(
       .where("id", "=", holder.id)
       .where(
         sql<boolean>`(cluster, namespace, name, owner_uid, routes_only, operations, routes, state) is distinct from
-          (${draft.cluster}, ${draft.namespace}, ${draft.name}, ${draft.ownerUid}, ${draft.routesOnly}::boolean,
+          (${cluster}, ${namespace}, ${name}, ${ownerUid}, ${draft.routesOnly}::boolean,
           ${columns.operations}::text[], ${columns.routes}::jsonb, ${columns.state})`,
       )
       .execute();
@@ -192,7 +192,8 @@ async function releaseWhere(tx: Tx, which: RawBuilder<boolean>): Promise<void> {
     .where(which)
     .returning("id")
     .execute();
-  for (const { id } of released) await tx.deleteFrom("gateway_upstreams").where("gateway_id", "=", id).execute();
+  const ids = released.map(({ id }) => id);
+  if (ids.length > 0) await tx.deleteFrom("gateway_upstreams").where("gateway_id", "in", ids).execute();
 }
 
 /**
