@@ -57,6 +57,8 @@ export class AnswerReader {
   #unsound: Set<UsageMember> | undefined;
   /** Number of times that the document itself reported usage. */
   #times = 0;
+  /** Number of events that reported usage. */
+  #reports = 0;
   /** Model as JSON, which is parsed at the end. */
   #model: string | undefined;
   /** Model of the fallback that has served the answer; undefined for none. */
@@ -130,9 +132,15 @@ export class AnswerReader {
 
   #ending(isWhole: boolean, saysAny: boolean): AnswerEnding {
     if (!saysAny) return isWhole ? "unreported" : "cut";
-    // Gemini reports it in every piece, Anthropic first and last, OpenAI at the end alone.
-    const isFinal = this.#dialect === "gemini" ? isWhole : this.#times > 0 || this.#dialect === "openai";
-    return isFinal ? "reported" : "cut";
+    return this.#isFinal(isWhole) ? "reported" : "cut";
+  }
+
+  /** True if the last usage is that of the end: Gemini reports it in every piece, Anthropic first and last. */
+  #isFinal(isWhole: boolean): boolean {
+    if (this.#dialect === "gemini") return isWhole;
+    if (this.#dialect === "anthropic") return this.#times > 0;
+    // OpenAI reports it at the end alone; some upstreams in each event, of the answer so far. Of images each has its own.
+    return isWhole || !this.#isEvents || this.#reports === 1 || this.#unit === "images";
   }
 
   #countEvents(bytes: Buffer): void {
@@ -177,6 +185,7 @@ export class AnswerReader {
   #endEvent(): void {
     // The model of the event with the usage counts; else the first one.
     this.#model = this.#eventReports ? (this.#eventModel ?? this.#model) : (this.#model ?? this.#eventModel);
+    if (this.#eventReports) this.#reports++;
     this.#eventModel = undefined;
     this.#eventReports = false;
     this.#isInLine = false;

@@ -416,6 +416,14 @@ describe("An answer's usage", () => {
     expect(read(reported, { dialect: "openai", isEvents: true, isWhole: false }).ending).toBe("reported");
   });
 
+  test("b128: is what was seen where a stream is cut that reports usage in each event, of one answer of several too", () => {
+    const said = events(
+      ...[3, 4].map((count) => ({ choices: [{ index: 0 }], usage: { ...chatUsage, completion_tokens: count } })),
+    );
+    expect(read(said, { dialect: "openai", isEvents: true, isWhole: false }).ending).toBe("cut");
+    expect(read(said, { dialect: "openai", isEvents: true }).ending).toBe("reported");
+  });
+
   test("is said to be unreported where it has no figure that is known", () => {
     for (const usage of [{}, { tokens: 5_000 }]) {
       const answer = JSON.stringify({ model: "gpt-4o", choices: [], usage });
@@ -430,7 +438,7 @@ describe("An answer's usage", () => {
     const begun = events({ choices: [], usage: none });
     expect(read(begun, { dialect: "openai", isEvents: true, isWhole: false }).ending).toBe("cut");
     const ended = events({ choices: [], usage: none }, { choices: [], usage: chatUsage });
-    expect(read(ended, { dialect: "openai", isEvents: true, isWhole: false }).ending).toBe("reported");
+    expect(read(ended, { dialect: "openai", isEvents: true }).ending).toBe("reported");
   });
 
   test("is said to be unreported where a whole answer has none", () => {
