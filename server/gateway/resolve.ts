@@ -203,6 +203,13 @@ function candidate(gateway: GatewayRecord, { upstream, upstreamModel }: RouteTar
   return found && { upstream: found, model: upstreamModel };
 }
 
+/** Returns the same resolution without the candidates that have no credential at present, if others have one. */
+export function withCredentials(resolved: Resolved): Resolved {
+  if (!resolved.candidates.some(lacksCredential)) return resolved;
+  const [first, ...others] = resolved.candidates.filter((one) => !lacksCredential(one));
+  return first === undefined ? resolved : { ...resolved, candidates: [first, ...others] };
+}
+
 /** Returns the same resolution with its first candidate alone, which is asked once. */
 export function withoutFallbacks({ candidates: [first], ...resolved }: Resolved): Resolved {
   return { ...resolved, candidates: [first], retry: undefined };

@@ -53,7 +53,15 @@ import { bodyNeed, type ForwardedBody, type RequestedModel, readCounted, readMod
 import { forwardedQuery } from "./query.ts";
 import { collectBody, isReadable, SMALL_BODY } from "./request-body.ts";
 import { type RequestTarget, splitTarget } from "./request-target.ts";
-import { mayName, needsModel, type Resolved, resolve, resolveUnmodelled, withoutFallbacks } from "./resolve.ts";
+import {
+  mayName,
+  needsModel,
+  type Resolved,
+  resolve,
+  resolveUnmodelled,
+  withCredentials,
+  withoutFallbacks,
+} from "./resolve.ts";
 import { holdToBody } from "./route-limits.ts";
 import { expectedTokens } from "./tokens/expected-tokens.ts";
 import { unservedPath } from "./unserved-path.ts";
@@ -409,7 +417,8 @@ function resolveFor(
   const resolved = resolveModel(deps, request, model);
   if (resolved instanceof Problem) return resolved;
   const reached = kept === undefined ? resolved : reachKept(gateway, resolved, kept, row);
-  return reached instanceof Problem || row.fallback === "until answered" ? reached : withoutFallbacks(reached);
+  if (reached instanceof Problem) return reached;
+  return row.fallback === "until answered" ? withCredentials(reached) : withoutFallbacks(reached);
 }
 
 /** Finds the upstream for a model, or the problem to answer, as {@link resolveFor} does. */

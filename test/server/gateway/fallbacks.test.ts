@@ -78,6 +78,28 @@ test.each([429, 500, 502, 503, 529])(
   },
 );
 
+test("an upstream without its credential is passed over while another has one", async () => {
+  const upstreams = (["first", "second", "third"] as const).map((name, i) =>
+    upstreamOf(i === 2 ? second.url : first.url, "openai", { name, ...(name !== "first" && { credential: null }) }),
+  );
+  const fallbacks = (names: string[]) => names.map((upstream) => ({ upstream, upstreamModel: upstream }));
+  id = harness.addGateway({
+    upstreams: [upstreamOf(second.url, "openai", { name: "healthy" }), ...upstreams],
+    routes: [
+      routeOf("gone", { upstream: "second", fallbacks: fallbacks(["third", "healthy"]) }),
+      routeOf("failing", { upstream: "first", fallbacks: fallbacks(["second", "healthy"]) }),
+      routeOf("slowed", { upstream: "first", fallbacks: fallbacks(["second"]) }),
+      routeOf("none", { upstream: "second", fallbacks: fallbacks(["third"]) }),
+    ],
+  }).publicId;
+  first.answerWith((response) => response.writeHead(429, { "retry-after": "7" }).end("no"));
+  expect(await (await ask("gone")).json()).toMatchObject({ model: "healthy" });
+  expect(await (await ask("failing")).json()).toMatchObject({ model: "healthy" });
+  const slowed = await ask("slowed");
+  expect([slowed.status, slowed.headers.get("retry-after")]).toEqual([429, "7"]);
+  expect((await ask("none")).status).toBe(502);
+});
+
 test("an upstream that refuses the connection makes the fallback answer", async () => {
   await first.close();
   expect(await (await ask()).json()).toEqual({ model: "other-model", n: 1 });
