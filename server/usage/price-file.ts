@@ -6,7 +6,10 @@ import { startPeriodically } from "../../runtime/periodic.ts";
 import { ConfigError } from "../../runtime/settings.ts";
 import { readConfiguredFile } from "../context/configured-file.ts";
 
-/** Milliseconds between two reads of the file: a corrected list is used within one and a half times that. */
+/**
+ * Milliseconds between two reads of the file. A corrected list is used once two reads in a row have found it, within
+ * three times that: half of a list can be a valid one, while its other half is being written.
+ */
 const READ_MS = 1_000;
 /** Faults that are listed: the others are likely of the same kind. */
 const MAX_FAULTS = 20;
@@ -45,6 +48,7 @@ export async function openPrices(
    * milliseconds.
    */
   let content: Buffer | undefined = await readConfiguredFile("--prices", file);
+  let isUsed = true;
   let list = listOf(file, content);
   let fault: string | undefined;
   const readAgain = async (): Promise<void> => {
@@ -52,7 +56,10 @@ export async function openPrices(
     content = undefined;
     const now = await readConfiguredFile("--prices", file);
     content = now;
-    if (before !== undefined && now.equals(before)) return;
+    const isAtRest = before !== undefined && now.equals(before);
+    if (!isAtRest) isUsed = false;
+    if (isUsed || !isAtRest) return;
+    isUsed = true;
     const { version } = list;
     list = listOf(file, now);
     if (list.version !== version) log?.info({}, `usage is priced by ${file} as it is now: ${list.version}`);

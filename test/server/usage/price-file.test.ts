@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,6 +22,13 @@ async function replace(text: string) {
   await rename(`${file}.new`, file);
 }
 
+/** Gives the next read of the file this text, and returns once it has it. */
+async function passOnce(text: string) {
+  execFileSync("mkfifo", [`${file}.new`]);
+  await rename(`${file}.new`, file);
+  await writeFile(file, text);
+}
+
 describe("The file of prices", () => {
   test("is read again as it changes; while it has a fault, the last list is used and the log says so, once", async () => {
     const lines: string[] = [];
@@ -42,6 +50,22 @@ describe("The file of prices", () => {
       await until("that it is gone is logged", () => lines.length > 2);
       expect(lines[2]).toContain("cannot be read (ENOENT)");
       expect(inputOf()).toBe(2_000_000n);
+    } finally {
+      await prices.close();
+    }
+  });
+
+  test("is not used while half of it is written, which can be a list of its own", async () => {
+    await writeFile(file, list("1"));
+    const prices = await openPrices(file);
+    try {
+      const inputOf = () => prices.current()?.entries[0]?.prices.input;
+      await passOnce(list("25").replace("5}", "}"));
+      // The read before was done once the next one begins.
+      await passOnce(list("25"));
+      expect(inputOf()).toBe(1_000_000n);
+      await replace(list("25"));
+      await until("the whole list is used", () => inputOf() === 25_000_000n);
     } finally {
       await prices.close();
     }
