@@ -18,8 +18,8 @@ export type KnownImport = {
   /** True if some of its links lead to atoms that were not imported, and may come yet. */
   readonly hasOpenLinks: boolean;
   /**
-   * Time at which the library has changed it by itself, in milliseconds since the epoch; null for an atom that comes
-   * from elsewhere, of which only a change of the file counts, or that was not changed since its import.
+   * Time of the last change, in milliseconds since the epoch, of the library's own atom that has no record, or was
+   * changed since; null for an atom of a record, of which only a change of the file counts.
    */
   readonly updatedAt: number | null;
 };
@@ -82,9 +82,9 @@ type KnownRow = {
   said: Uint8Array;
   revision: number;
   has_open_links: boolean;
-  changed_ms: number | null;
 };
 
+/** Reads records, without those of the library's own atoms that were changed since: these are as they are now. */
 async function readKnown(
   tx: Tx,
   reach: Reach,
@@ -92,18 +92,15 @@ async function readKnown(
   formerIds: readonly string[],
 ): Promise<[string, KnownImport][]> {
   const { rows } = await sql<KnownRow>`${preparedStatement}
-    select i.former_id, a.id::text, i.said, i.revision, i.has_open_links,
-      case when i.former_id = a.id::text and a.revision > i.revision
-        then extract(epoch from a.updated_at)::float8 * 1000 end as changed_ms
-    from imported_atoms i, lateral (select a.id, a.revision, a.updated_at from ${ATOMS_IN_LIBRARIES}
+    select i.former_id, a.id::text, i.said, i.revision, i.has_open_links
+    from imported_atoms i, lateral (select a.id, a.revision from ${ATOMS_IN_LIBRARIES}
       where a.id = i.atom_id and a.library_id = i.library_id and ${reachable(reach)} offset 0) a
-    where i.library_id = ${libraryId} and i.former_id = any(${formerIds}::text[])`.execute(tx);
-  return rows.map(
-    ({ former_id: formerId, id, said, revision, has_open_links: hasOpenLinks, changed_ms: updatedAt }) => [
-      formerId,
-      { id, said: fromDigest(said), revision, hasOpenLinks, updatedAt },
-    ],
-  );
+    where i.library_id = ${libraryId} and i.former_id = any(${formerIds}::text[])
+      and (i.former_id <> a.id::text or i.revision = a.revision)`.execute(tx);
+  return rows.map(({ former_id: formerId, id, said, revision, has_open_links: hasOpenLinks }) => [
+    formerId,
+    { id, said: fromDigest(said), revision, hasOpenLinks, updatedAt: null },
+  ]);
 }
 
 /** Returns the ids of a library's atoms, by the former ids under which they were imported. */

@@ -105,6 +105,24 @@ describeNightlyOnEachEngine("an import that knows again what was imported", (ope
     expect(elsewhere?.ids).not.toContain(id);
   });
 
+  test.each([
+    ["unchanged", "an export from then", "Of an agent.", 100_000, { content: "Of an agent.", revision: 3 }],
+    ["corrected", "an edit of it to what was imported", "Edited.", 100_000, { content: "Edited.", revision: 4 }],
+    ["newer", "what was imported", "Edited.", 1_000, { content: "Of an agent.", revision: 3 }],
+  ] as const)(
+    "b458: answers %s to %s, where an agent has corrected the library's own atom since the import of an edit",
+    async (outcome, _file, content, updatedAt, expected) => {
+      const draft = { ...PLAIN, libraryId: "lib-diary", at: 1_000, updatedAt: 1_000 };
+      const formerId = (await insertAtom(opened().db, REACH, draft))?.id ?? "";
+      await importing([anAtom({ formerId, content: "Edited." })]);
+      await sql`update atoms set content = 'Of an agent.', revision = revision + 1, updated_at = to_timestamp(100)
+        where id = ${formerId}::uuid`.execute(opened().db);
+      const again = await importing([anAtom({ formerId, content, updatedAt })]);
+      expect(again).toMatchObject({ ids: [formerId], outcomes: [outcome] });
+      expect(await read(formerId)).toMatchObject(expected);
+    },
+  );
+
   test("sets a link to what is imported later once that is there, without another revision", async () => {
     const links = [{ rel: "knows", id: "b" }];
     const [from, to] = [anAtom({ formerId: "a", links }), anAtom({ formerId: "b" })];
