@@ -263,6 +263,7 @@ describe("docs/security/threats.md", () => {
       "b453",
       "b454",
       "b458",
+      "b459",
     ];
     const faults = [
       "c82",

@@ -383,6 +383,26 @@ describeNightlyOnEachEngine("a save that is repeated with its Idempotency-Key", 
     expect([await saves(), (await ask()).status]).toEqual([0, 404]);
   });
 
+  test.each([
+    ["all subjects", null],
+    ["one subject", { mode: "Bound", subject: "ana" }],
+  ] as const)(
+    "b459: a save for %s is made in the library that has taken a deleted one's name, at once",
+    async (_of, subject) => {
+      const name = unique("notes");
+      const declare = (id: string) => addLibrary(opened(), { id, team: "team-a", namespace: "", name });
+      await declare(`lib-${name}`);
+      const as = server.addKey({ namespace: "", subject });
+      const ask = () => save("/atoms", { content: FREEZE, library: name }, { as });
+      const { id: former } = (await ask()).json;
+      await sql`update libraries set state = 'deleted', name = id where id = ${`lib-${name}`}`.execute(opened().db);
+      await declare(`${name}-anew`);
+      const made = await ask();
+      expect([made.status, made.replayed, made.json.id === former]).toEqual([201, null, false]);
+      expect(await ask()).toMatchObject({ status: 200, replayed: "true", json: made.json });
+    },
+  );
+
   test("b119: a save that may have been made says to repeat it by its key, and then is what was made", async (context) => {
     const losing = losingAnswers(opened());
     const late = await startHarness({ mounts: MOUNTS, store: losing.store });

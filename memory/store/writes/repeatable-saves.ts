@@ -29,6 +29,14 @@ export const KEPT = sql`interval '24 hours'`;
 /** Number of records that a caller may leave within that time. */
 export const MAX_SAVES = 10_000;
 
+/**
+ * Id of a record's library, as callers know it also where the atoms are in a subject's part; null for a deleted one,
+ * whose name may be another's by now.
+ */
+const LIBRARY_ID = sql<string | null>`(select whole.id from libraries stored
+  join libraries whole on whole.id = coalesce(stored.parent_id, stored.id) and whole.state <> 'deleted'
+  where stored.id = repeatable_saves.library_id)`;
+
 /** Finds the save that was made by this key; undefined if there is none, or it is no longer recognized. */
 export function findSave(db: Db, save: RepeatableSave): Promise<FormerSave | undefined> {
   return readSave(db, save, sql<boolean>`made_at >= clock_timestamp() - ${KEPT}`);
@@ -43,17 +51,12 @@ async function readSave(
     .selectFrom("repeatable_saves")
     // As text: both drivers read an array of those alike.
     .select(["request", "beside", sql<(string | null)[]>`atom_ids::text[]`.as("atom_ids")])
-    // The library as callers know it, if the atoms are in a subject's part of it.
-    .select(
-      sql<string>`(select coalesce(parent_id, id) from libraries where id = repeatable_saves.library_id)`.as(
-        "library_id",
-      ),
-    )
+    .select(LIBRARY_ID.as("library_id"))
     .where("caller", "=", caller)
     .where("key", "=", toDigest(key))
     .where(isKnown)
     .executeTakeFirst();
-  if (made === undefined) return undefined;
+  if (made === undefined || made.library_id === null) return undefined;
   const { library_id: libraryId, atom_ids: atomIds, beside } = made;
   return { libraryId, atomIds, beside, isSameRequest: toDigest(request).equals(made.request) };
 }
@@ -96,7 +99,7 @@ export async function beginSave(
     select ${caller}, ${toDigest(key)}::bytea, ${toDigest(request)}::bytea, id from libraries where id = ${libraryId}
     on conflict (caller, key) do update set request = excluded.request, library_id = excluded.library_id,
       made_at = excluded.made_at
-    where repeatable_saves.made_at < clock_timestamp() - ${KEPT} returning 1`.execute(tx);
+    where repeatable_saves.made_at < clock_timestamp() - ${KEPT} or ${LIBRARY_ID} is null returning 1`.execute(tx);
   if (begun.rows.length > 0) return undefined;
   // The insert has locked the record, and its time was not over then: it counts, whatever time it is by now.
   return (await readSave(tx, save, sql<boolean>`true`)) ?? "absent";
