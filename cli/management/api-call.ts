@@ -147,11 +147,12 @@ function parseJson<T>({ url }: Target, text: string): T {
 const SUBJECT_REQUIRED = "This key serves many subjects: say whose memory is meant by --subject";
 
 /**
- * Returns what a person should do about a refusal, from the problem document. A refused credential and a missing
- * subject have texts of their own.
+ * Returns what a person should do about a refusal, from the problem document. A refused credential, a missing subject,
+ * and a body that is too large, which a proxy refuses too, have texts of their own.
  */
 function refusalMessage({ url, refused }: Target, status: number, text: string): string {
   if (status === 401) return refused;
+  if (status === 413) return "The body is larger than the server, or a proxy before it, takes (413)";
   try {
     const { code, detail }: { code?: unknown; detail?: unknown } = JSON.parse(text);
     if (typeof code === "string" && typeof detail === "string") {

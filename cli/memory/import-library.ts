@@ -58,8 +58,8 @@ export async function importLibrary(
     const batch = batchFrom(items, done, pace.atoms);
     const size = batch.length;
     const answer = await send(batch);
-    if (done === 0 && batch.length === 0) throw noneTaken(leftOut);
     done += size;
+    if (leftOut.length === done && done >= Math.min(MAX_ATOMS, items.length)) throw noneTaken(leftOut);
     for (const [index, outcome] of answer.outcomes.entries()) {
       counts[outcome]++;
       if (outcome === "newer") newer.push(batch[index]?.where ?? "");
@@ -82,15 +82,15 @@ type Sending = {
 };
 
 /**
- * Pattern of an error about the body as a whole (its members, depth or their number), which the server finds before it
- * knows which atom is at fault.
+ * Pattern of an error about the body as a whole (its size, depth, members or their number), which the server finds
+ * before it knows which atom is at fault.
  */
-const OF_BODY = /^The body (has|is nested) .*\(400 invalid_request\)$/;
+const OF_BODY = /^The body (has|is nested|is larger) .*\((400 invalid_request|413)\)$/;
 
 /**
  * Sends one batch, and takes out of it, one by one, the atoms that the server refuses. A batch that takes a busy server
- * too long is halved, as all later batches are. A batch refused for its structure is halved until the atom at fault is
- * alone.
+ * too long is halved, as all later batches are. A batch refused for its size or structure is halved until the atom at
+ * fault is alone.
  */
 async function sendBatch(target: Target, sending: Sending, batch: ImportItem[]): Promise<Imported> {
   const { library, leftOut, pace } = sending;
@@ -145,8 +145,8 @@ function batchFrom(items: readonly ImportItem[], from: number, most: number): Im
 }
 
 /**
- * Returns the error for a first batch of which every atom is refused. The file then has another format than assumed,
- * and the server would refuse the rest too.
+ * Returns the error for a file whose first atoms, as many as a batch has at most, are all refused. It then has another
+ * format than assumed, and the server would refuse the rest too.
  */
 function noneTaken([first, ...others]: readonly LeftOut[]): Error {
   const rest = others.length === 0 ? "" : `, and so on for ${others.length} more`;

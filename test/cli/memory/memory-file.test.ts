@@ -348,6 +348,16 @@ test("memory-import names what is refused for how a body is built, wherever in i
   expect(read.out).toMatch(/Not imported: 1\.\n {2}atom\.md: .*__proto__/);
 });
 
+test("memory-import leaves out an atom longer than a server takes, the oldest or a later one, and imports the others", async () => {
+  for (const length of [120_000, 1_100_000]) {
+    const good = ["a", "b", "c"].map((letter) => JSON.stringify({ content: `${letter} ${length}` }));
+    const long = JSON.stringify({ content: "x".repeat(length) });
+    const { code, out, err } = await importing([...good, long, ...good, long].join("\n"));
+    expect([code, err]).toEqual([1, ""]);
+    expect(out).toMatch(/^Imported 6 atoms .*\nNot imported: 2\.\n {2}line 8 of .*\n {2}line 4 of .*\n$/);
+  }
+});
+
 test("memory-import says how much is imported where it cannot go on, and goes on where it is run again", async (context) => {
   const proxy = await startTcpProxy({ host: "127.0.0.1", port: server.port });
   context.onTestFinished(() => proxy.close());
