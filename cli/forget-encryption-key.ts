@@ -2,13 +2,15 @@ import { join } from "node:path";
 import { lockData } from "../controller/cluster/files/lock.ts";
 import type { Environment } from "../domain/environment.ts";
 import { systemClock } from "../runtime/clock.ts";
+import { setting } from "../runtime/settings.ts";
 import { assertSchemaVersion } from "../store/database/migrate/migrate.ts";
 import { openPGlite } from "../store/database/pglite/pglite.ts";
 import { openPostgres } from "../store/database/postgres/postgres.ts";
 import type { Store } from "../store/database/store.ts";
 import { forgetEncryptionKey } from "../store/encryption/encryption-key.ts";
 import type { AddCommand } from "./command/command.ts";
-import { type DatabaseFlags, databaseOptions, requiredDatabase } from "./command/database-options.ts";
+import { type DatabaseFlags, databaseOptions, namesDatabase, requiredDatabase } from "./command/database-options.ts";
+import { UsageError } from "./command/usage-error.ts";
 import { assertDataFolder } from "./data/data-folder.ts";
 import { outputOption, outputText, type StructuredFormat } from "./output/output.ts";
 
@@ -41,11 +43,20 @@ function inWords(lost: number): string {
   ].join("\n");
 }
 
+/**
+ * Runs a task on the database. A flag wins over a variable, whichever of a data folder and PostgreSQL each names.
+ *
+ * @throws UsageError if flags, or variables alone, name both
+ */
 async function withStore<T>(
-  { data, ...database }: Omit<ForgetFlags, "output">,
+  { data: folder, ...database }: Omit<ForgetFlags, "output">,
   env: Environment,
   task: (store: Store) => Promise<T>,
 ): Promise<T> {
+  const variables = folder === undefined && !namesDatabase({}, database) ? env : {};
+  const data = setting(variables, "data", folder);
+  if (data !== undefined && namesDatabase(variables, database))
+    throw new UsageError("--data and --database-url, or their variables, name two databases: give one of them");
   if (data === undefined) return use(await openPostgres(requiredDatabase(env, database)), task);
   await assertDataFolder(data);
   const lock = await lockData(data, { clock: systemClock });
