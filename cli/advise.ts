@@ -5,6 +5,7 @@ import type { AddCommand } from "./command/command.ts";
 import { UsageError } from "./command/usage-error.ts";
 import { openManagement, type ServerChoice, serverOptions } from "./management/management-client.ts";
 import { findNamedKey, NAMED_KEY } from "./management/named-key.ts";
+import { findNamedTeam } from "./management/named-team.ts";
 import { outputText } from "./output/output.ts";
 
 type Flags = ServerChoice & { readonly team?: string; readonly output: "yaml" | "json" };
@@ -30,6 +31,7 @@ export const addAdvise: AddCommand = (program, { env, out, progress }) => {
         named === undefined
           ? (await client.listKeys({ team })).filter(({ state }) => state !== "revoked")
           : [await findNamedKey(client, named)];
+      if (team !== undefined && keys.length === 0) await findNamedTeam(client, team);
       const all: AdviceJson[] = [];
       await progress.during("reading the use of keys", async () => {
         for (const key of keys) all.push(await client.adviseKey(requireAdvice(key).id));

@@ -142,6 +142,15 @@ describe("advice of a key", () => {
     expect((await keyplane(["advise", keys.used ?? "", "--team", "research"], env)).code).toBe(2);
   });
 
+  test("is by keyplane advise refused for a team that there is not; of one without keys it says so", async () => {
+    const env = { KEYPLANE_SERVER: pages.url, KEYPLANE_TOKEN: TOKEN };
+    await pages.send("POST", "/teams", { name: "keyless", spec: {} });
+    const keyless = await keyplane(["advise", "--team", "keyless"], env);
+    expect(keyless).toEqual({ code: 0, out: "# Team keyless has no keys.\n", err: "" });
+    const absent = await keyplane(["advise", "--team", "reserch"], env);
+    expect([absent.code, absent.out, absent.err]).toEqual([1, "", expect.stringContaining("there is no team reserch")]);
+  });
+
   test("b185: is none once a server was killed, which may have let in the only calls that would have spoken for it", async () => {
     await registerReplica(pages.store, "killed");
     await heartbeat(pages.store, "killed", { seq: 0, id: null }, Date.now());
