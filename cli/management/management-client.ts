@@ -1,4 +1,5 @@
 /** Client of the management API for the commands, through `--server` or through the `up` that runs on `--data`. */
+import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Environment } from "../../domain/environment.ts";
@@ -218,7 +219,8 @@ export async function openManagement(
     },
     readUsage: ({ since, until, ...filter }) =>
       list("usage", { ...filter, since: timeOf(since), until: timeOf(until) }),
-    rotate: (id, revokeOld) => call("POST", `keys/${encodeURIComponent(id)}/rotate`, { revokeOld }),
+    rotate: (id, revokeOld) =>
+      callApi(target, "POST", `keys/${encodeURIComponent(id)}/rotate`, { revokeOld }, randomUUID()),
   };
 }
 
