@@ -38,7 +38,7 @@ type Act<A extends KeyAction["do"]> = (
 type Effect = Exclude<KeyAction["do"], "Nothing" | "Wait">;
 
 /** Error codes for which a workload is not restarted, while everything else goes on. */
-const NOT_RESTARTABLE: ReadonlySet<ClusterError["code"]> = new Set(["NotFound", "Forbidden"] as const);
+const NOT_RESTARTABLE: ReadonlySet<ClusterError["code"]> = new Set(["NotFound", "Forbidden", "Refused"] as const);
 
 /**
  * Functions that carry out the planned actions. Each has one effect, so that a crash is always between two
@@ -172,7 +172,7 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
       try {
         await deps.cluster.restartWorkload(object.namespace, target, annotation);
       } catch (error) {
-        // A missing workload reads the new value when it starts. A person has to restart a forbidden one.
+        // A missing workload reads the new value when it starts. A person has to restart one that is not to be patched.
         if (!(error instanceof ClusterError && NOT_RESTARTABLE.has(error.code))) throw error;
         const message = `${target.kind} ${target.name} is not restarted: ${errorText(error)}`;
         await recordEvent(deps, object, { type: "Warning", reason: "NotRestarted", message });

@@ -117,12 +117,14 @@ type KeyName = { readonly namespace: string; readonly name: string };
  * Error of a step, with the status that the key was found to have before it. The cause is what the step failed with.
  */
 class FailedStep extends Error {
-  readonly uid: string;
+  readonly action: KeyAction["do"];
+  readonly resourceVersion: string;
   readonly status: ObjectStatus;
 
-  constructor(cause: unknown, uid: string, status: ObjectStatus) {
+  constructor(cause: unknown, action: KeyAction["do"], resourceVersion: string, status: ObjectStatus) {
     super("a step failed", { cause });
-    this.uid = uid;
+    this.action = action;
+    this.resourceVersion = resourceVersion;
     this.status = status;
   }
 }
@@ -148,8 +150,11 @@ async function reportFailureInStatus<T>(
     const object = deps.cluster.get("PlatformKey", namespace, name);
     // The status of a key that cannot be read says so, and nothing here would take this off it again.
     if (object !== undefined && !object.isUnread) {
-      const isWorse = found?.uid === object.uid && findCondition(found.status.conditions, "Ready")?.status !== "True";
-      const status = retryingStatus(isWorse ? { ...object, status: found.status } : object, error, deps.clock.now());
+      // All but a restart is as declared before it.
+      const isFound =
+        found?.resourceVersion === object.resourceVersion &&
+        (found.action === "Restart" || findCondition(found.status.conditions, "Ready")?.status !== "True");
+      const status = retryingStatus(isFound ? { ...object, status: found.status } : object, error, deps.clock.now());
       await (isAdmissionRefusal(error) ? writeStatus(deps, object, status) : deps.cluster.writeStatus(object, status));
       const { keyID, conditions = [] } = status;
       // The store may be what failed.
@@ -226,7 +231,8 @@ async function carryOut(
 }
 
 function failedStep(cause: unknown, observation: KeyObservation, plan: KeyPlan): FailedStep {
-  return new FailedStep(cause, observation.object.uid, keyStatus(observation, plan, observation.rows.now));
+  const { object, rows } = observation;
+  return new FailedStep(cause, plan.action.do, object.resourceVersion, keyStatus(observation, plan, rows.now));
 }
 
 /** True if the version that this process holds is to be written once more: something else changed what it wrote. */

@@ -166,15 +166,17 @@ describeWorlds("a key with restart targets", (setup) => {
       restartTargets: [
         { kind: "Deployment", name: "gone" },
         { kind: "Deployment", name: "barred" },
+        { kind: "Deployment", name: "denied" },
         { kind: "Deployment", name: "agent" },
       ],
     });
 
-  it("restarts each once a version, and is not held up by those that are not there or may not be", async (context) => {
+  it("restarts each once a version, and is not held up by those that are not there or may not be, or that admission denies", async (context) => {
     const restarts: string[] = [];
     const failing = new Map([
       ["gone", "NotFound"],
       ["barred", "Forbidden"],
+      ["denied", "Refused"],
     ] as const);
     const world = await startWorld(
       context,
@@ -182,7 +184,7 @@ describeWorlds("a key with restart targets", (setup) => {
         ...setup(),
         wrap: withCalls(() => ({
           async restartWorkload(namespace, target, { value }) {
-            const code = failing.get(target.name as "gone" | "barred");
+            const code = failing.get(target.name as "gone" | "barred" | "denied");
             if (code !== undefined) throw new ClusterError(code, `no Deployment ${namespace}/${target.name} for us`);
             restarts.push(`${target.kind} ${namespace}/${target.name} for ${value}`);
           },
@@ -203,5 +205,25 @@ describeWorlds("a key with restart targets", (setup) => {
         world.lines.some((line) => line.includes("Deployment") && line.includes(name)),
       );
     }
+  });
+
+  it("says which version its Secret has while a restart fails, and restarts once that is possible", async (context) => {
+    let fails = false;
+    const wrap = withCalls(() => ({
+      async restartWorkload() {
+        if (fails) throw new ClusterError("Unclear", "the webhook does not answer");
+      },
+    }));
+    const world = await startWorld(context, { ...setup(), wrap }, withTargets("first"));
+    fails = true;
+    await world.write(withTargets("second"));
+    const reconciling = () => conditionsOf(world, "agent").find(({ type }) => type === "Reconciling");
+    await until("the restart has failed", () => reconciling()?.message.includes("the webhook does not answer"));
+    const shown = { observedGeneration: 2, currentVersion: 2, versions: [{ number: 2 }, { number: 1 }] };
+    expect(await world.status("agent")).toMatchObject({ ...shown, restartedVersion: 1 });
+    expect(world.condition("Ready", "agent")).toBe("True/Ready");
+    fails = false;
+    await until("it is restarted", () => reconciling() === undefined);
+    expect(await world.status("agent")).toMatchObject({ ...shown, restartedVersion: 2 });
   });
 });

@@ -1,12 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Cluster } from "../port.ts";
+import { type Cluster, ClusterError } from "../port.ts";
 import { titleOf } from "../titles.ts";
 import type { ApiClient } from "./api/api-client.ts";
-import { writeError } from "./api/api-error.ts";
+import { ApiError, writeError } from "./api/api-error.ts";
 import { workloadPath } from "./resources.ts";
 
 /** Milliseconds for which the restarts of one workload are gathered: keys that rotate together roll it out once. */
 const GATHERED_FOR = 1_000;
+
+/** Statuses with which admission controls deny a workload, besides the 403 that is `Forbidden` anyway. */
+const DENIED: ReadonlySet<number | null> = new Set([400, 422]);
 
 /**
  * Makes the port's `restartWorkload`: what `kubectl rollout restart` does, with an annotation that says why.
@@ -46,7 +49,9 @@ export function workloadRestarter(
     try {
       await batch.outcome;
     } catch (error) {
-      throw writeError(error, `restarting ${titleOf({ kind, namespace, name })}`);
+      const failed = writeError(error, `restarting ${titleOf({ kind, namespace, name })}`);
+      const isDenied = error instanceof ApiError && DENIED.has(error.status);
+      throw isDenied ? new ClusterError("Refused", failed.message) : failed;
     }
   };
 }
