@@ -6,7 +6,7 @@ import { rememberWrite } from "./observe-secret.ts";
 
 /**
  * Writes the whole Secret that delivers a version: replaces the Secret that was read, or creates a new one if none was.
- * Of an immutable Secret it changes the owner alone.
+ * Of an immutable Secret, or while the key's gateway is missing, it changes the owner alone.
  *
  * @returns the Secret of the cluster's answer; undefined if the key is not stored
  * @throws ClusterError: `Unclear` if the Secret may have been written
@@ -17,10 +17,11 @@ export async function deliverSecret(
   plaintext: string,
   number: number,
 ): Promise<SecretObject | undefined> {
-  const { object, rows, stored, secret } = observation;
+  const { object, observed, rows, stored, secret } = observation;
   if (stored === undefined) return undefined;
   const wanted = draftSecret(observation, plaintext, { keyId: stored.id, number });
-  const draft = secret?.immutable ? { ...secret, owner: wanted.owner } : wanted;
+  const isKept = secret !== undefined && (secret.immutable || observed.references.gatewayId === "");
+  const draft = isKept ? { ...secret, owner: wanted.owner } : wanted;
   // The outcome may stay unknown: the remembered Secret is dropped first.
   deps.keyMemory.delivered.set(object.uid, null);
   const written =

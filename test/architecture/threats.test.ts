@@ -264,6 +264,7 @@ describe("docs/security/threats.md", () => {
       "b454",
       "b458",
       "b459",
+      "b456",
     ];
     const faults = [
       "c82",

@@ -16,7 +16,7 @@ import { type KeyAction, NOTHING, WAIT } from "./key-action.ts";
 
 /** Plans the next step for the versions and the Secret of a key whose policy is as declared. */
 export function planVersions(observed: ObservedKey, key: StoredKey, now: number): KeyAction {
-  const { declared, secret, held } = observed;
+  const { declared, references, secret, held } = observed;
   const delivered = deliveredVersion(observed, key);
   const isSteady = now >= observed.steadyFrom;
   if (isSteady && key.versions.some((version) => version.state === "retiring" && retiringEndsAt(version) <= now)) {
@@ -35,7 +35,8 @@ export function planVersions(observed: ObservedKey, key: StoredKey, now: number)
   }
 
   if (delivered?.state !== "active" || secret.state !== "ours") return NOTHING;
-  const isWritable = !secret.immutable || isToBeKept(observed);
+  // The Secret keeps the variables that lead to a gateway that is missing: without them pods fail to start, or pass it by.
+  const isWritable = (!secret.immutable && references.gatewayId !== "") || isToBeKept(observed);
   if (!secret.rendered && isWritable && !isRewriteEarly(observed, delivered.number, now)) return { do: "Render" };
   if (declared.restartTargets.length > 0 && delivered.number !== observed.restartedVersion) {
     return { do: "Restart", version: delivered.number };

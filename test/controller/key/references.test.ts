@@ -87,6 +87,26 @@ describeWorlds("a key that refers to something", (setup) => {
     expect(await plaintexts()).toEqual(before);
   });
 
+  it("b456: keeps in its Secret what leads to its gateway while that is missing, also where the Secret comes to outlive the key", async (context) => {
+    const world = await startWorld(context, setup(), provider("sk-one"), gateway("main", uniqueId()));
+    const caller = (fields: object = {}) =>
+      key("caller", { ...refersTo("main"), secret: { template: "Env" }, ...fields });
+    await world.declare(caller());
+    const baseUrl = () => world.keyIn("caller", "OPENAI_BASE_URL");
+    const before = await baseUrl();
+    expect(before).toContain("/g/gateway-");
+    await world.remove({ kind: "ModelGateway", name: "main" });
+    await world.declare(caller({ displayName: "Another name" }));
+    expect(world.condition("Ready", "caller")).toBe("False/ReferenceNotFound");
+    expect(await baseUrl()).toBe(before);
+    await world.declare(caller({ deletionPolicy: "Retain" }));
+    expect(await baseUrl()).toBe(before);
+
+    const next = uniqueId();
+    await world.declare(gateway("main", next));
+    expect(await baseUrl()).toContain(`/g/${next}`);
+  });
+
   it("b67: of another team does not get it, and in another namespace of its own team gets it", async (context) => {
     const other = uniqueId();
     const reader = (name: string, namespace: string) => ({

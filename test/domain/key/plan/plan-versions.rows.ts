@@ -226,6 +226,21 @@ export const SECRET: KeyTable = {
       outcome: { do: "Render" },
     },
     {
+      rule: "b456: a Secret keeps what leads to a gateway that is missing",
+      from: "to render",
+      change: {
+        references: { gatewayId: "", missing: ["There is no gateway."] },
+        stored: { policy: { boundGatewayId: "" } },
+      },
+      outcome: NOTHING,
+    },
+    {
+      rule: "the controller writes a Secret again where something else than the gateway is missing",
+      from: "to render",
+      change: { references: { missing: ["There is no library."] } },
+      outcome: { do: "Render" },
+    },
+    {
       rule: "an immutable Secret that is not as declared otherwise is left",
       from: "to render",
       change: { secret: { immutable: true } },
