@@ -1,6 +1,6 @@
 import { declareKey } from "../../domain/key/fields/declare-key.ts";
 import { resolveReferences } from "../../domain/key/observed/resolve-references.ts";
-import type { StoredKey, StoredVersion } from "../../domain/key/stored/stored-key.ts";
+import { type StoredKey, type StoredVersion, versionIn } from "../../domain/key/stored/stored-key.ts";
 import type { Status } from "../../domain/kinds/kinds.ts";
 import { isOfKind, type ManifestWorld, type WorldObject, worldOf } from "../../domain/manifest/set/manifest-world.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
@@ -84,10 +84,12 @@ function statusOf(
   const team = world.teamOf(namespace);
   const lastTransitionTime = rfc3339Millis(now);
   const { secret } = declareKey(namespace, name, spec);
+  const active = versionIn(stored, "active");
   return {
     observedGeneration: 1,
     ...(team === null ? {} : { team }),
     ...(stored === undefined ? {} : { keyID: `${namespace}/${name}`, versions: stored.versions.map(versionOf) }),
+    ...(active === undefined ? {} : { restartedVersion: active.number }),
     ...(stored?.state === "revoked" ? { revocation: { sequence: 0 } } : {}),
     ...(isInOwnSecret(stored) ? { secretRef: { name: secret.name, dataKey: secret.dataKey } } : {}),
     conditions: [

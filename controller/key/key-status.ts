@@ -43,7 +43,8 @@ export function keyStatus(
     nextRotationTime: rotation && rfc3339(rotation.at),
     lastUsedTime: lastUsedTime(Math.max(...(key?.versions ?? []).map(({ lastUsedAt }) => lastUsedAt ?? 0)), before),
     revocation: revocation(object, observed.confirmed, key, now),
-    restartedVersion: observed.restartedVersion ?? undefined,
+    // Workloads that are named later have this version already.
+    restartedVersion: (declared.restartTargets.length > 0 ? observed.restartedVersion : active?.number) ?? undefined,
     staleConsumer: staleConsumerStatus(observed, key, now),
     conditions: mergeConditions(object, [...plan.conditions, ...budgetConditions(budgets)], now),
   });

@@ -80,7 +80,7 @@ export type ObservedKey = {
   readonly held: number | null;
   /** True if this process's last change to the key, including a reservation, is confirmed for every replica. */
   readonly confirmed: boolean;
-  /** Version that the restart targets were last restarted for. */
+  /** Version that the restart targets were last restarted for, or that was delivered while there were none. */
   readonly restartedVersion: number | null;
   /** Uses of the key's versions, read only if something depends on them (`dependsOnUsage`); null otherwise. */
   readonly usage: KnownUsage | null;

@@ -389,7 +389,7 @@ export type PlatformKeyStatus = {
    */
   expiryWarned?: string;
   /**
-   * The version that restartTargets last restarted for.
+   * The last version that restartTargets need no restart for.
    */
   restartedVersion?: number;
   /**

@@ -2406,7 +2406,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "format": "date-time"
           },
           "restartedVersion": {
-            "description": "The version that restartTargets last restarted for.",
+            "description": "The last version that restartTargets need no restart for.",
             "type": "integer",
             "minimum": 1
           },

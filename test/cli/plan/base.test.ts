@@ -50,7 +50,7 @@ const MAIN: Files = {
   bound: key("bound", "preset: GatewayDefault, gatewayRef: { name: main }"),
   suspended: key("suspended", "preset: MCPReadOnly, state: Suspended"),
   revoked: key("revoked", "preset: MCPReadOnly, state: Revoked"),
-  ending: key("ending", "preset: MCPReadOnly, expiresAfter: 2160h"),
+  ending: key("ending", "preset: MCPReadOnly, expiresAfter: 2160h, restartTargets: [{ kind: Deployment, name: web }]"),
   rotating: key("rotating", "preset: MCPReadOnly, rotation: { interval: 720h, trigger: a }"),
   imported: key("imported", `preset: MCPReadOnly, source: { type: ImportHash, hash: ${hash("a")} }`),
   templated: key("templated", "preset: MCPReadOnly, secret: { name: there, template: Env }"),

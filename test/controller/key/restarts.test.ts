@@ -25,4 +25,19 @@ describeWorlds("restartTargets", (setup) => {
     await until("it was restarted for", () => values.length === 2);
     expect(new Set(values).size).toBe(2);
   });
+
+  it("that an issued key comes to name are restarted with its next version, and not before", async (context) => {
+    const restarted: string[] = [];
+    const wrap = withCalls(() => ({ restartWorkload: async (_namespace, { name }) => void restarted.push(name) }));
+    const naming = (trigger: string, ...names: string[]) =>
+      key("agent", { rotation: { trigger }, restartTargets: names.map((name) => ({ kind: "Deployment", name })) });
+    const world = await startWorld(context, { ...setup(), wrap }, naming("first"));
+    await world.declare(naming("first", "web"));
+    await world.declare(naming("first", "web", "worker"));
+    await world.restart();
+    expect(restarted).toEqual([]);
+    await world.declare(naming("second", "web", "worker"));
+    await until("both are restarted", () => restarted.length === 2);
+    expect(restarted.toSorted()).toEqual(["web", "worker"]);
+  });
 });
