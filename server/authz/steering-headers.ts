@@ -18,6 +18,8 @@ const PLACES: ReadonlySet<string> = new Set([
   "x-original-method",
   "x-original-uri",
 ]);
+/** Headers that lead a request, or all that comes after it on an upgraded connection, to another destination. */
+const ELSEWHERE: ReadonlySet<string> = new Set(["upgrade", "x-envoy-original-path"]);
 /** Headers in which proxies themselves name the host. */
 const OF_PROXIES = /^(?:host|x-forwarded-.*)$/;
 /** Headers that say how a body is read. A server behind the proxy may read them in a spelling that we do not. */
@@ -95,6 +97,6 @@ function decidedBy(lower: string, namesModel: boolean): Steers {
   if (PLACES.has(hyphenated)) return "the target";
   const isRespelt = lower !== hyphenated && HOW_BODIES_ARE_READ.has(hyphenated);
   if (isRespelt || OVERRIDES.has(hyphenated)) return "the call";
-  if (lower === "x-envoy-original-path" || (isSteeringName(lower) && !OF_PROXIES.test(lower))) return "the destination";
+  if (ELSEWHERE.has(lower) || (isSteeringName(lower) && !OF_PROXIES.test(lower))) return "the destination";
   return namesModel ? "the model" : "nothing";
 }

@@ -265,6 +265,7 @@ describe("docs/security/threats.md", () => {
       "b458",
       "b459",
       "b456",
+      "b462",
     ];
     const faults = [
       "c82",

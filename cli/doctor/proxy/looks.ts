@@ -165,7 +165,8 @@ async function askWithKey(look: Look): Promise<Judgement[]> {
   for (const carrier of ["X-API-Key", "X-Goog-Api-Key"]) {
     judgements.push(...judgeSent(`a key in ${carrier}`, await ask(probes.get(path, [[carrier, key]])), key));
   }
-  for (const forged of [probes.FORGED_CLAIMS, probes.DROPPED_CLAIMS, ...unseen.map((header) => [header])]) {
+  const upgrades = isGateway ? [probes.FORGED_UPGRADE] : [];
+  for (const forged of [probes.FORGED_CLAIMS, probes.DROPPED_CLAIMS, ...upgrades, ...unseen.map((each) => [each])]) {
     judgements.push(...judgeSent(`GET ${path}`, await ask(probes.get(path, forged), key), key));
   }
   return judgements;

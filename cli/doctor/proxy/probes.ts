@@ -66,6 +66,12 @@ export const FORGED_CLAIMS: ProbeHeaders = CLAIMS.map((name) => [name, FORGED]);
 /** Claims that a client lists as headers of its connection alone, which proxies drop. */
 export const DROPPED_CLAIMS: ProbeHeaders = [["Connection", "close, X-Keyplane-Team, X-Keyplane-Key"]];
 
+/** Request for a tunnel, after which the proxy asks about nothing more. */
+export const FORGED_UPGRADE: ProbeHeaders = [
+  ["Connection", "Upgrade"],
+  ["Upgrade", FORGED],
+];
+
 /** Headers in which the verifier is shown a target or a method by some proxy. */
 export const TARGET_PLACES = ["X-Original-URI", "X-Forwarded-Uri"];
 export const METHOD_PLACES = ["X-Original-Method", "X-Forwarded-Method"];

@@ -94,11 +94,12 @@ describe("Envoy, as Envoy Gateway sets it up", () => {
     ["a key of them with an address", { allowedCIDRs: ["127.0.0.0/8"] }, ["X-Real-IP: 127.0.0.1"], BODY, CHAT],
     ["a revoked key", { state: "revoked" }, [JSON_TYPE], BODY, CHAT],
     ["a key with a limit of concurrent calls", { concurrent: 1 }, [JSON_TYPE], BODY, CHAT],
+    ["an upgrade", {}, ["Connection: Upgrade", "Upgrade: websocket"], "", CHAT],
     ["another operation", {}, [JSON_TYPE], BODY, "/v1/nowhere"],
     ["a key in the query", {}, [JSON_TYPE], BODY, `${CHAT}?key=x`],
     ["an encoded slash", {}, [JSON_TYPE], BODY, "/v1%2fchat/completions"],
     ["a double escape", {}, [JSON_TYPE], BODY, "/v1/%252e%252e/x"],
-  ])("b386, b388: the service is sent nothing of %s", async (_what, fields, headers, body, target) => {
+  ])("b386, b388, b462: the service is sent nothing of %s", async (_what, fields, headers, body, target) => {
     const { status, sent } = await chat(fields, headers, body, target);
     expect(sent).toEqual([]);
     expect(status).toBeGreaterThanOrEqual(300);

@@ -96,7 +96,8 @@ export function envoyOfGateway({ port, verifierPort, servicePort, files }: Place
           ...{ name: "models", domains: ["*"] },
           routes: [
             {
-              ...{ match: { prefix: "/" }, route: { cluster: "models" } },
+              match: { prefix: "/" },
+              route: { cluster: "models", upgrade_configs: [{ upgrade_type: "websocket" }] },
               request_headers_to_remove: rule.filters[0].requestHeaderModifier.remove,
             },
           ],

@@ -230,6 +230,15 @@ describe.each([...PROXIES, "envoy in Istio"] as const)("%s, as its guide sets it
     if (target !== "*") expect(status === 0 || status >= 400).toBe(true);
   });
 
+  test.each(["h2c", "websocket"])(
+    "b462: a caller who may list models opens no tunnel by Upgrade: %s",
+    async (protocol) => {
+      const upgrade = ["Connection: Upgrade, HTTP2-Settings", `Upgrade: ${protocol}`, "HTTP2-Settings: AAMAAABk"];
+      const { sent } = await send("GET", "/v1/models", [bearer(verifier.addKey()), ...upgrade]);
+      expect(sent.filter(({ headers }) => "upgrade" in headers)).toEqual([]);
+    },
+  );
+
   test.each<[string, Partial<KeyRecord>]>([
     ["is revoked", { state: "revoked" }],
     ["is suspended", { state: "suspended" }],

@@ -154,15 +154,15 @@ describe.each(PROXIES)("%s", (proxy) => {
     expect(verifier.refused.slice(refused).map(({ cause }) => cause)).toEqual(["unsafe_at_proxy", "unsafe_at_proxy"]);
   });
 
-  test.each(["X-Original-Host: a.example", "HX-Target: list", "X-Envoy-Original-Path: /a", "X-Page-Url: /a"])(
-    "b386: passes %s where no model is asked, and names it where one is",
-    async (header) => {
-      const key = verifier.addKey();
-      expect(statusOf(await askAs(proxy, "scope/memory:read", "GET", "/a", key, [header]))).toBe(200);
-      const refused = await askAs(proxy, "g/open", "POST", CHAT, key, [header]);
-      expect([statusOf(refused), refused.text]).toEqual([400, expect.stringContaining(header.split(":")[0] ?? "")]);
-    },
-  );
+  test.each([
+    ...["X-Original-Host: a.example", "HX-Target: list", "X-Envoy-Original-Path: /a", "X-Page-Url: /a"],
+    "Upgrade: websocket",
+  ])("b386, b462: passes %s where no model is asked, and names it where one is", async (header) => {
+    const key = verifier.addKey();
+    expect(statusOf(await askAs(proxy, "scope/memory:read", "GET", "/a", key, [header]))).toBe(200);
+    const refused = await askAs(proxy, "g/open", "POST", CHAT, key, [header]);
+    expect([statusOf(refused), refused.text]).toEqual([400, expect.stringContaining(header.split(":")[0] ?? "")]);
+  });
 
   test.each([
     "Referer: https://console.example/keys/inf_AbCdEfGh",

@@ -464,6 +464,13 @@ const BROKEN: Readonly<Record<(typeof PROXIES)[number], readonly Row[]>> = {
       /recipe/,
     ],
     [
+      "an upgrade that is left on",
+      { ...ECHO, edit: drop('Upgrade: ""') },
+      "proxy-service",
+      /sent a client's Upgrade/,
+      /recipe/,
+    ],
+    [
       "headers by a list",
       { ...ECHO, edit: replace("authResponseHeadersRegex: (?i)^x.keyplane", "authResponseHeaders: [X-Keyplane-Key]") },
       "proxy-service",
