@@ -97,7 +97,8 @@ describe("A release of infra/chart", () => {
     expect(await field("hpa/keyplane-server", "{.spec.minReplicas} {.spec.maxReplicas}")).toBe("3 6");
     expect(await field("deployment/keyplane-server", "{.spec.replicas}")).toBe("4");
     await kubectl("scale", "deployment/keyplane-server", "--namespace", NAMESPACE, "--replicas=5");
-    await helm.helm("upgrade", ...RELEASE, ...VALUES("production"), ...NO_CRDS, "--set", "image.tag=next");
+    const more = ["--set", "image.tag=next,server.autoscaling.minReplicas=6"];
+    await helm.helm("upgrade", ...RELEASE, ...VALUES("production"), ...NO_CRDS, ...more);
     expect(await field("deployment/keyplane-server", "{.spec.replicas}")).toBe("5");
     // Which would turn the autoscaler off.
     await kubectl("scale", "deployment/keyplane-server", "--namespace", NAMESPACE, "--replicas=0");
