@@ -25,7 +25,7 @@ export type ProxyTarget = {
 /** Longest time for all requests together. Milliseconds. */
 const MAX_TIME_MS = 60_000;
 
-/** Checks the proxy with at most 60 requests. @throws UsageError if the echo's port cannot be had */
+/** Checks the proxy with less than 60 requests. @throws UsageError if the echo's port cannot be had */
 export async function checkProxy({ url, key, echoPort }: ProxyTarget): Promise<Finding[]> {
   const agent = `keyplane-doctor/${randomBytes(8).toString("hex")}`;
   const echo = echoPort === undefined ? undefined : await startEchoService(echoPort, agent);

@@ -165,8 +165,9 @@ async function askWithKey(look: Look): Promise<Judgement[]> {
   for (const carrier of ["X-API-Key", "X-Goog-Api-Key"]) {
     judgements.push(...judgeSent(`a key in ${carrier}`, await ask(probes.get(path, [[carrier, key]])), key));
   }
-  const upgrades = isGateway ? [probes.FORGED_UPGRADE] : [];
-  for (const forged of [probes.FORGED_CLAIMS, probes.DROPPED_CLAIMS, ...upgrades, ...unseen.map((each) => [each])]) {
+  // A service of one's own may have WebSockets.
+  const dropped = isGateway ? probes.DROPPED_CLAIMS_AND_UPGRADE : probes.DROPPED_CLAIMS;
+  for (const forged of [probes.FORGED_CLAIMS, dropped, ...unseen.map((each) => [each])]) {
     judgements.push(...judgeSent(`GET ${path}`, await ask(probes.get(path, forged), key), key));
   }
   return judgements;

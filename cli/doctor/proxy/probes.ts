@@ -65,10 +65,9 @@ export const CLAIMS = ["key", "team", "namespace", "scopes", "operation"].map((e
 export const FORGED_CLAIMS: ProbeHeaders = CLAIMS.map((name) => [name, FORGED]);
 /** Claims that a client lists as headers of its connection alone, which proxies drop. */
 export const DROPPED_CLAIMS: ProbeHeaders = [["Connection", "close, X-Keyplane-Team, X-Keyplane-Key"]];
-
-/** Request for a tunnel, after which the proxy asks about nothing more. */
-export const FORGED_UPGRADE: ProbeHeaders = [
-  ["Connection", "Upgrade"],
+/** The same, with a request for a tunnel, about whose content the proxy asks nothing more. */
+export const DROPPED_CLAIMS_AND_UPGRADE: ProbeHeaders = [
+  ["Connection", "Upgrade, X-Keyplane-Team, X-Keyplane-Key"],
   ["Upgrade", FORGED],
 ];
 

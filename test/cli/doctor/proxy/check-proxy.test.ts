@@ -25,7 +25,7 @@ async function listen({ onTestFinished }: TestContext, answer: RequestListener):
   return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
 }
 
-test("c98: doctor sends a proxy at most 60 requests, whatever it answers, and shows the key nowhere", async (context) => {
+test("c98: doctor sends a proxy less than 60 requests, whatever it answers, and shows the key nowhere", async (context) => {
   const heads: (readonly string[])[] = [];
   const echoPort = await freePort();
   const url = await listen(context, async (request, response) => {
@@ -43,7 +43,7 @@ test("c98: doctor sends a proxy at most 60 requests, whatever it answers, and sh
   });
   const findings = await checkProxy({ url, key: KEY, echoPort });
   expect(heads.length).toBeGreaterThan(50);
-  expect(heads.length).toBeLessThanOrEqual(60);
+  expect(heads.length).toBeLessThan(60);
   expect(findings.map(({ name }) => name)).toContain("proxy-service");
   expect(JSON.stringify(findings)).not.toContain(KEY.slice(4));
 });
