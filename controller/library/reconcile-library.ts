@@ -3,7 +3,7 @@ import { libraryGateways } from "../../domain/object-conditions.ts";
 import { change } from "../../store/database/change.ts";
 import { type DeletionProgress, deletionProgress, libraryDeletion } from "../../store/libraries/deleted-libraries.ts";
 import { removeLibrary, saveLibrary } from "../../store/libraries/libraries.ts";
-import { findActiveObject } from "../../store/objects/objects.ts";
+import { findActiveObject, listObjects } from "../../store/objects/objects.ts";
 import { findTeamOfNamespace } from "../../store/teams/teams.ts";
 import { mergeConditions } from "../cluster/merge-conditions.ts";
 import { type DeclaredObject, FINALIZER } from "../cluster/port.ts";
@@ -11,6 +11,7 @@ import type { ControllerDeps } from "../context/deps.ts";
 import { declaredStatus, unclaimedStatus } from "../context/object-status.ts";
 import { AT_REST, type ReconcileResult } from "../context/reconcile-result.ts";
 import { writeStatus } from "../context/status-write.ts";
+import { hasGivenUp } from "../team/given-up.ts";
 import { reconcileEmbedding } from "./library-embedding.ts";
 import { reconcileExtraction } from "./library-extraction.ts";
 
@@ -75,8 +76,8 @@ export async function reconcileLibrary(
 
 /**
  * Puts a library out of reach at once. With `Delete` the declaration stays until its atoms are gone, and its status
- * reports the progress (threats c52). Where another team has got the namespace, the atoms stay with the team of before
- * (threats b448).
+ * reports the progress (threats c52). Where the library's team has lost the namespace or given it up, the atoms stay with
+ * that team (threats b448).
  */
 async function endLibrary(
   deps: ControllerDeps,
@@ -88,14 +89,14 @@ async function endLibrary(
   const progress = () => deletionProgress(store.db, cluster.uid, ownerUid);
   let under = await progress();
   if (under === undefined) {
-    const reference = { cluster: cluster.uid, namespace, name };
     await change(store, fence, async (tx) => {
+      const [stored] = await listObjects(tx, "library", { cluster: cluster.uid, ownerUid, limit: 1 });
       const holder = await findTeamOfNamespace(tx, cluster.uid, namespace);
       const isMoved =
-        holder !== undefined &&
-        (await findActiveObject(tx, "library", { ...reference, teamId: holder.id })) === undefined;
+        stored !== undefined &&
+        ((holder !== undefined && holder.id !== stored.teamId) || hasGivenUp(cluster, stored.team, namespace));
       const policy = isMoved ? "Retain" : object.spec.deletionPolicy;
-      await removeLibrary(tx, { ...reference, ownerUid, policy });
+      await removeLibrary(tx, { cluster: cluster.uid, namespace, name, ownerUid, policy });
     });
     moved();
     under = await progress();

@@ -4,7 +4,7 @@ import { until } from "../env/until.ts";
 import { dropPartsIndex } from "../memory/store/filled-library.ts";
 import { withCalls } from "./fixtures/cluster-calls.ts";
 import type { WorldTests } from "./fixtures/setup.ts";
-import { library, NAMESPACE, startWorld, team, type World } from "./fixtures/world.ts";
+import { library, type Manifest, NAMESPACE, startWorld, team, type World } from "./fixtures/world.ts";
 
 /** More than a round of the controller deletes, twice, by slices as small as PGlite's. */
 const ATOMS = 9_000;
@@ -62,25 +62,46 @@ export const largeLibrary: WorldTests = (setup) => {
     expect(await left(world, id)).toEqual({ atoms: ATOMS_PER_STATEMENT, libraries: 1 });
   });
 
-  it("b448: that an editor of its namespace's next team deletes while no controller runs keeps its atoms, for the team that it was made in", async (context) => {
+  it.for<[next: string, declared: Manifest[], isStored: boolean]>([
+    ["has been stored", [team("team-b", [NAMESPACE])], true],
+    ["could not be stored yet", [team("team-b", [NAMESPACE])], false],
+    ["is not declared yet", [], false],
+  ])(
+    "b448: that an editor deletes while no controller runs, in a namespace that its team has given up, keeps its atoms for that team, where the next team %s",
+    async ([, declared, isStored], context) => {
+      const ours = library("ours", { deletionPolicy: "Delete" });
+      const world = await startWorld(context, setup(), ours);
+      const id = String(world.get("MemoryLibrary", "ours")?.status?.libraryID);
+      await fill(world, id, ATOMS_PER_STATEMENT);
+      await world.stop();
+      await world.write(team("team-a", ["other"]), ...declared);
+      const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+      world.wrapWith(
+        withCalls((cluster) => ({
+          get(kind, namespace, name) {
+            const object = cluster.get(kind, namespace, name);
+            return kind === "MemoryLibrary" && object ? { ...object, deleting: true } : object;
+          },
+          async addFinalizer(object) {
+            if (!isStored) throw new Error("the API server is not there");
+            await cluster.addFinalizer(object);
+          },
+          removeFinalizer: async () => end(),
+        })),
+      );
+      await world.start();
+      await ended;
+      expect(await left(world, id)).toEqual({ atoms: ATOMS_PER_STATEMENT, libraries: 1 });
+    },
+  );
+
+  it("c52: that is deleted together with its team is gone with its atoms", async (context) => {
     const ours = library("ours", { deletionPolicy: "Delete" });
-    const world = await startWorld(context, setup(), ours);
+    const world = await startWorld(context, setup(), ours, team("team-b", []));
     const id = String(world.get("MemoryLibrary", "ours")?.status?.libraryID);
     await fill(world, id, ATOMS_PER_STATEMENT);
-    await world.stop();
-    await world.write(team("team-a", ["other"]), team("team-b", [NAMESPACE]));
-    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    world.wrapWith(
-      withCalls((cluster) => ({
-        get(kind, namespace, name) {
-          const object = cluster.get(kind, namespace, name);
-          return kind === "MemoryLibrary" && object ? { ...object, deleting: true } : object;
-        },
-        removeFinalizer: async () => end(),
-      })),
-    );
-    await world.start();
-    await ended;
-    expect(await left(world, id)).toEqual({ atoms: ATOMS_PER_STATEMENT, libraries: 1 });
+    await world.remove(ours, team("team-a", []));
+    await until("it is gone", async () => (await left(world, id)).libraries === 0);
+    expect(await left(world, id)).toEqual({ atoms: 0, libraries: 0 });
   });
 };
