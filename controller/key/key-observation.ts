@@ -26,9 +26,11 @@ import { findKey, findKeyOfDigest } from "../../store/keys/rows/find-key.ts";
 import type { LoadedKey } from "../../store/keys/rows/key-rows.ts";
 import { countKeysBefore } from "../../store/keys/search/keys-before.ts";
 import { gatewayOfPolicy } from "../../store/policies/key-policies.ts";
+import { teamNames } from "../../store/teams/team-names.ts";
 import { type DeclaredObject, FINALIZER, type SecretObject } from "../cluster/port.ts";
 import { readIfAllowed } from "../cluster/secret-reading.ts";
 import { policiesOf, seenPolicies } from "../policy/team-policies.ts";
+import { hasGivenUp } from "../team/given-up.ts";
 import type { KeyDeps } from "./key-deps.ts";
 import type { RestartedFor } from "./key-memory.ts";
 import { observeAltered, type SecretContext } from "./key-secret.ts";
@@ -79,13 +81,31 @@ export async function observeDeclaration(
     ownTeamId: stored?.teamId ?? null,
     find: foundIn(declaredRaw, found),
   });
-  const { effective: declared, verdict, maxKeys } = await holdDeclared(deps, declaredRaw, found, references, object);
+  const { effective, verdict, maxKeys } = await holdDeclared(deps, declaredRaw, found, references, object);
+  const declared = (await isLeftBehind(deps, object, effective, stored))
+    ? { ...effective, retainOnDelete: false }
+    : effective;
   const { generation, deleting, finalizers } = object;
   const hasFinalizer = finalizers.includes(FINALIZER);
   return {
     ...{ object, declared, stored, rows: found, maxKeys },
     observed: { generation, deleting, hasFinalizer, declared, verdict, references, stored },
   };
+}
+
+/**
+ * True for a key that is to outlive its declaration in a namespace that its team has given up: it ends with it, since it
+ * would work again, undeclared, once the team has the namespace back (threats b448).
+ */
+async function isLeftBehind(
+  { store, cluster }: KeyDeps,
+  { deleting, namespace }: DeclaredObject<"PlatformKey">,
+  { retainOnDelete }: DeclaredKey,
+  stored: LoadedKey | undefined,
+): Promise<boolean> {
+  if (!deleting || !retainOnDelete || stored === undefined) return false;
+  const team = (await teamNames(store.db, [stored.teamId])).get(stored.teamId);
+  return team !== undefined && hasGivenUp(cluster, team, namespace);
 }
 
 /**

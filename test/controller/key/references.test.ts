@@ -226,6 +226,17 @@ describeWorlds("a namespace", (setup) => {
     ]);
   });
 
+  it("b448: that its team gives up keeps no key with Retain that an editor deletes before the next team is stored", async (context) => {
+    const retained = key("agent", { deletionPolicy: "Retain" }, "other");
+    const world = await startWorld(context, setup(), team("team-b", ["other"]), retained);
+    const plaintext = await world.plaintextOf("agent", "other");
+    await world.declare(team("team-b", []));
+    await world.remove(retained);
+    expect((await world.storedKeys()).map(({ state }) => state)).toEqual(["revoked"]);
+    await world.declare(team("team-b", ["other"]));
+    expect(world.decide(plaintext)).toBe("unauthorized");
+  });
+
   it("that two teams claim is the first one's; the other has a condition, and gets it when it is free", async (context) => {
     const world = await startWorld(context, setup(), team("team-b", ["other"]), key("agent", {}, "other"));
     const first = await world.plaintextOf("agent", "other");
