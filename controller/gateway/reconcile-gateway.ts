@@ -10,13 +10,7 @@ import {
 import { generatedPublicId } from "../../domain/public-id.ts";
 import { change } from "../../store/database/change.ts";
 import { PublicIdTakenError } from "../../store/database/errors.ts";
-import {
-  findPublicId,
-  type GatewayDraft,
-  hasPublicId,
-  releaseGateway,
-  saveGateway,
-} from "../../store/gateways/gateways.ts";
+import { findPublicIdOfPlace, type GatewayDraft, releaseGateway, saveGateway } from "../../store/gateways/gateways.ts";
 import { upstreamStates } from "../../store/gateways/upstream-outcomes.ts";
 import { findActiveObject } from "../../store/objects/objects.ts";
 import { findTeamOfNamespace } from "../../store/teams/teams.ts";
@@ -55,8 +49,9 @@ export async function reconcileGateway(
   const before = await findActiveObject(store.db, "gateway", reference);
   const publicId =
     object.spec.publicID ??
-    (before && (await findPublicId(store.db, before.id))) ??
-    (await generatedIdOf(deps, object, team));
+    (await findPublicIdOfPlace(store.db, reference)) ??
+    // By the team's name: a restored database may have lost the team, whose id is another then.
+    generatedPublicId(object.uid, `${cluster.uid}/${team.name}`);
   const read = await readUpstreams(deps, object);
   if ("why" in read) {
     // What is served stays as it is: the right was withdrawn, not the credential.
@@ -98,20 +93,6 @@ export async function reconcileGateway(
     team: team.name,
   });
   return AT_REST;
-}
-
-/**
- * Returns the public id of a gateway that declares none, derived from its team's name: a restored database may have lost
- * the team, whose id is another then. An address that was derived from the team's id stays.
- */
-async function generatedIdOf(
-  { store, cluster }: ControllerDeps,
-  { uid }: DeclaredObject<"ModelGateway">,
-  team: { readonly id: string; readonly name: string },
-): Promise<string> {
-  const earlier = generatedPublicId(uid, team.id);
-  const isKept = await hasPublicId(store.db, team.id, earlier);
-  return isKept ? earlier : generatedPublicId(uid, `${cluster.uid}/${team.name}`);
 }
 
 /**

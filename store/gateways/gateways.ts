@@ -268,13 +268,23 @@ export async function findPublicId(db: Db, gatewayId: string): Promise<string | 
   return found?.public_id;
 }
 
-/** Tells whether a team has a public id, also of a gateway that is no longer in service. */
-export async function hasPublicId(db: Db, teamId: string, publicId: string): Promise<boolean> {
+/**
+ * Finds the public id of a team's gateway of a place and name, also where that is no longer in service: made again, it
+ * is the same gateway (threats c122).
+ */
+export async function findPublicIdOfPlace(
+  db: Db,
+  { cluster, namespace, name, teamId }: Pick<GatewayDraft, "cluster" | "namespace" | "name" | "teamId">,
+): Promise<string | undefined> {
   const found = await db
     .selectFrom("gateways")
-    .select("id")
-    .where("public_id", "=", publicId)
+    .select("public_id")
+    .where("cluster", "=", cluster)
+    .where("namespace", "=", namespace)
+    .where("name", "=", name)
     .where("team_id", "=", teamId)
+    .orderBy(sql`state = 'active'`, "desc")
+    .orderBy("created_at", "desc")
     .executeTakeFirst();
-  return found !== undefined;
+  return found?.public_id;
 }

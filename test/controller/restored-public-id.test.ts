@@ -3,10 +3,23 @@ import { expect, it } from "vitest";
 import { generatedPublicId } from "../../domain/public-id.ts";
 import { until } from "../env/until.ts";
 import { describeWorlds } from "./fixtures/setup.ts";
-import { key, startWorld, type World } from "./fixtures/world.ts";
+import { key, NAMESPACE, startWorld, team, type World } from "./fixtures/world.ts";
 import { gateway, provider } from "./refused-credentials.ts";
 
 const statusOf = (world: World) => world.get("ModelGateway", "main")?.status;
+
+/** Has the gateway be one that was served under a former uid, and an address of that. */
+async function asRestored(world: World): Promise<{ gatewayID: unknown; former: string }> {
+  const gatewayID = statusOf(world)?.gatewayID;
+  const former = `former-${gatewayID}`;
+  await world.stop();
+  await sql`update gateways set owner_uid = ${former}, public_id = ${former} where id = ${gatewayID}`.execute(
+    world.store.db,
+  );
+  await world.start();
+  await world.rest();
+  return { gatewayID, former };
+}
 
 describeWorlds("The generated address of a team's gateway, which clients have in their URLs", (setup) => {
   it("b439: stays where a restored database is older than the team", async (context) => {
@@ -45,17 +58,33 @@ describeWorlds("The generated address of a team's gateway, which clients have in
     const spec = { preset: "GatewayDefault", gatewayRef: { name: "main" } };
     const world = await startWorld(context, setup(), provider("sk-1"), gateway, key("caller", spec));
     const caller = await world.plaintextOf("caller");
-    const gatewayID = statusOf(world)?.gatewayID;
-    const former = `former-${gatewayID}`;
-    await world.stop();
-    await sql`update gateways set owner_uid = ${former}, public_id = ${former} where id = ${gatewayID}`.execute(
-      world.store.db,
-    );
-    await world.start();
-    await world.rest();
+    const { gatewayID, former } = await asRestored(world);
     await world.declare(key("caller", { ...spec, state: "Revoked" }));
     expect(world.decide(caller, "gateway.chat_completions", former)).toBe("unauthorized");
     expect(statusOf(world)).toMatchObject({ gatewayID, publicID: former });
     expect(world.condition("Ready", "main", "ModelGateway")).toBe("True/Ready");
+  });
+
+  it("c122: stays where it is deleted and made again under its name, as by a restore that comes later", async (context) => {
+    const world = await startWorld(context, setup(), provider("sk-1"), gateway);
+    const { gatewayID, publicID } = statusOf(world) ?? {};
+    await world.remove(gateway);
+    await world.declare(gateway);
+    expect(statusOf(world)).toMatchObject({ gatewayID, publicID });
+    expect(world.condition("Ready", "main", "ModelGateway")).toBe("True/Ready");
+  });
+
+  it("c122: stays where the cluster was restored with new uids, and its namespace goes to another team and comes back", async (context) => {
+    const world = await startWorld(context, setup(), provider("sk-1"), gateway);
+    const { gatewayID, former } = await asRestored(world);
+    for (const [giving, getting] of [
+      ["team-a", "team-b"],
+      ["team-b", "team-a"],
+    ] as const) {
+      await world.declare(team(giving, [`none-${giving}`]), team(getting, [NAMESPACE]));
+      await until(`served for ${getting}`, () => statusOf(world)?.team === getting);
+      await world.rest();
+    }
+    expect(statusOf(world)).toMatchObject({ gatewayID, publicID: former });
   });
 });

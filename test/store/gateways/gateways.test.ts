@@ -4,6 +4,7 @@ import type { UpstreamRecord } from "../../../domain/access/key-record.ts";
 import { KeyringError, PublicIdTakenError } from "../../../store/database/errors.ts";
 import { type Keyring, parseKeyring } from "../../../store/encryption/keyring.ts";
 import {
+  findPublicIdOfPlace,
   type GatewayDraft,
   openGateway,
   readUpstreamCredential,
@@ -177,6 +178,8 @@ describeNightlyOnEachEngine("A gateway", (store) => {
     const { gatewayId: other } = await save({ ...draft, ownerUid: unique("uid"), publicId: unique("public") });
     expect(await findActiveObject(store().db, "gateway", draft)).toEqual({ id: other });
     await expect(sealed(gatewayId)).rejects.toThrow("not served");
+    await save(draft);
+    expect(await findPublicIdOfPlace(store().db, draft), "the one in service").toBe(draft.publicId);
   });
 
   test("b21: with two encryption keys both decrypt, and what is saved again is under the first", async () => {
