@@ -66,7 +66,7 @@ export async function reconcileGateway(
   }
   const { upstreams, missing } = read;
   const without = upstreams.filter(({ credential }) => credential === false).map(({ name }) => name);
-  const saved = await save(deps, {
+  const draft = {
     ...reference,
     ownerUid: object.uid,
     publicId,
@@ -74,7 +74,8 @@ export async function reconcileGateway(
     operations: object.spec.operations,
     upstreams,
     routes: object.spec.routes.map(({ routeID, ...route }) => ({ ...route, routeId: routeID })),
-  });
+  };
+  const saved = await save(deps, draft, moved);
   if (saved !== undefined && before?.id !== saved.gatewayId) moved();
   const refusing = saved === undefined ? undefined : await refusingUpstreams(deps, object, saved.gatewayId);
   const now = deps.clock.now();
@@ -97,14 +98,19 @@ export async function reconcileGateway(
 
 /**
  * Saves a gateway; undefined if the public id is another's. What the declaration had in service is released then: a team
- * that no longer holds the namespace may declare its public id elsewhere (threats b447).
+ * that no longer holds the namespace may declare its public id elsewhere, or has done so (threats b447).
  */
-async function save(deps: ControllerDeps, draft: GatewayDraft): Promise<{ gatewayId: string } | undefined> {
+async function save(
+  deps: ControllerDeps,
+  draft: GatewayDraft,
+  moved: () => void,
+): Promise<{ gatewayId: string } | undefined> {
   try {
     return (await change(deps.store, deps.fence, (tx) => saveGateway(tx, draft, deps.keyring))).result;
   } catch (error) {
     if (!(error instanceof PublicIdTakenError)) throw error;
-    await change(deps.store, deps.fence, (tx) => releaseGateway(tx, draft.cluster, draft.ownerUid));
+    const released = await change(deps.store, deps.fence, (tx) => releaseGateway(tx, draft.cluster, draft.ownerUid));
+    if (released.result) moved();
     return undefined;
   }
 }

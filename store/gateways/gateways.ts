@@ -178,13 +178,17 @@ export async function readUpstreamCredential(
   return stored?.takes_credential === false ? false : null;
 }
 
-/** Takes a gateway out of service: its credentials are deleted, its public id stays with its team. */
-export function releaseGateway(tx: Tx, cluster: string, ownerUid: string, by?: Author): Promise<void> {
+/**
+ * Takes a gateway out of service: its credentials are deleted, its public id stays with its team.
+ *
+ * @returns true if it was in service
+ */
+export function releaseGateway(tx: Tx, cluster: string, ownerUid: string, by?: Author): Promise<boolean> {
   const task = () => releaseWhere(tx, sql`cluster = ${cluster} and owner_uid = ${ownerUid}`);
   return auditObject(tx, { kind: "gateway", where: { cluster, ownerUid }, by, task });
 }
 
-async function releaseWhere(tx: Tx, which: RawBuilder<boolean>): Promise<void> {
+async function releaseWhere(tx: Tx, which: RawBuilder<boolean>): Promise<boolean> {
   const released = await tx
     .updateTable("gateways")
     .set({ state: "released", owner_uid: null, routes: "[]" })
@@ -194,6 +198,7 @@ async function releaseWhere(tx: Tx, which: RawBuilder<boolean>): Promise<void> {
     .execute();
   const ids = released.map(({ id }) => id);
   if (ids.length > 0) await tx.deleteFrom("gateway_upstreams").where("gateway_id", "in", ids).execute();
+  return ids.length > 0;
 }
 
 /**
