@@ -266,6 +266,7 @@ describe("docs/security/threats.md", () => {
       "b459",
       "b456",
       "b462",
+      "b457",
     ];
     const faults = [
       "c82",

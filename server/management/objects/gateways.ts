@@ -4,6 +4,7 @@ import { generatedPublicId } from "../../../domain/public-id.ts";
 import type { Tx } from "../../../store/database/change.ts";
 import { PublicIdTakenError } from "../../../store/database/errors.ts";
 import {
+  findPublicIdOfPlace,
   type GatewayDraft,
   readUpstreamCredential,
   releaseGateway,
@@ -75,8 +76,12 @@ export const GATEWAYS: ManagedResource<"gateway", CreateBody> = {
     const taken = await findNamesake(tx, "gateway", { teamId, namespace, name });
     if (taken !== undefined) throw nameTaken("gateway", taken);
     const ownerUid = randomUUID();
-    const publicId = read.publicId ?? generatedPublicId(ownerUid, teamId);
-    return save(tx, context, { namespace, name, teamId, ownerUid, publicId }, read);
+    const place = { namespace, name, teamId };
+    const publicId =
+      read.publicId ??
+      (await findPublicIdOfPlace(tx, { cluster: API_CLUSTER, ...place })) ??
+      generatedPublicId(ownerUid, teamId);
+    return save(tx, context, { ...place, ownerUid, publicId }, read);
   },
 
   async replace(tx, context, stored, spec) {

@@ -516,6 +516,22 @@ describeNightlyOnEachEngine("what the management API makes", (store) => {
       }
     });
 
+    test("b457: that is made again under its name has its address again, and the keys that name it reach it", async () => {
+      const team = await madeTeam();
+      const spec = { upstreams: [upstream(1, { credential: CREDENTIAL })] };
+      const make = async () => (await api.send("POST", "/gateways", { name: "main", team: team.name, spec })).body;
+      const { id, publicID } = await make();
+      const bound = { preset: "GatewayDefault", gatewayRef: { name: "main" } };
+      const key = await api.send("POST", "/keys", { name: "caller", team: team.name, spec: bound });
+      const isAllowed = async () =>
+        (await api.send("GET", `/keys/${key.body.id}/access?scope=gateway:generate&gateway=${publicID}`)).body.allowed;
+      expect(await isAllowed()).toBe(true);
+      await api.send("DELETE", `/gateways/${id}`);
+      expect(await isAllowed()).toBe(false);
+      expect(await make()).toMatchObject({ publicID });
+      expect(await isAllowed()).toBe(true);
+    });
+
     test("does not send a credential that is stored to another address", async () => {
       const team = await madeTeam();
       const make = { name: "g", team: team.name, spec: { upstreams: [upstream(1, { credential: CREDENTIAL })] } };
