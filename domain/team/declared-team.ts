@@ -28,6 +28,27 @@ export function declareTeam(spec: Omit<Spec<"PlatformTeam">, "webhooks">, name: 
   };
 }
 
+type TeamLists = Pick<DeclaredTeam, "members" | "namespaces">;
+
+/** Returns the members and namespaces of a team as they are stored: each once, whatever order they are declared in. */
+export function storedLists({ members, namespaces }: TeamLists): TeamLists {
+  return { members: merged(members), namespaces: [...new Set(namespaces)].sort() };
+}
+
+/** Merges members to one for each role of a name. Declared twice, it reaches the libraries of both declarations. */
+function merged(members: readonly TeamMember[]): TeamMember[] {
+  const ways = Map.groupBy(members, ({ role, kind, value }) => JSON.stringify([kind, value, role]));
+  const inOrder = [...ways].sort(([one], [other]) => (one < other ? -1 : 1));
+  return inOrder.flatMap(([, same]) => {
+    const [first] = same;
+    if (first === undefined) return [];
+    const { role, kind, value } = first;
+    const libraryRefs = same.flatMap(({ libraryRefs = [] }) => libraryRefs);
+    const isRestricted = same.every(({ libraryRefs }) => libraryRefs !== undefined);
+    return [{ role, kind, value, ...(isRestricted && { libraryRefs }) }];
+  });
+}
+
 /** Writes a team as the spec that declares it, without what need not be declared. */
 export function teamSpec(team: DeclaredTeam & { readonly name: string }) {
   const { name, displayName, namespaces, members, defaultLibrary, leakAction, allowedCIDRs, limits } = team;

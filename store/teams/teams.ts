@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { TeamMember } from "../../domain/access/team-member.ts";
 import type { RefusedClaim } from "../../domain/object-conditions.ts";
-import type { DeclaredTeam } from "../../domain/team/declared-team.ts";
+import { type DeclaredTeam, storedLists } from "../../domain/team/declared-team.ts";
 import type { Author } from "../audit/audit.ts";
 import type { Db, Tx } from "../database/change.ts";
 import { StaleDeclarationError } from "../database/errors.ts";
@@ -84,10 +84,10 @@ async function saveWholeTeam(
   await outwaitHolders(tx, sql`cluster = ${draft.cluster} and name = ${draft.name}`);
   const teamId = await saveTeamRow(tx, draft);
   await shareBudgets(tx, { teamId });
-  await saveMembers(tx, teamId, draft.members);
-
   // Sorted, so that two teams that claim the same namespaces wait for each other in one order.
-  const namespaces = [...new Set(draft.namespaces)].sort();
+  const { members, namespaces } = storedLists(draft);
+  await saveMembers(tx, teamId, members);
+
   const free = namespaces.filter((namespace) => !draft.leftToOthers?.includes(namespace));
   await sql`delete from team_namespaces where team_id = ${teamId} and namespace <> all(${namespaces}::text[])`.execute(
     tx,
@@ -130,27 +130,14 @@ async function saveTeamRow(tx: Tx, draft: TeamDraft): Promise<string> {
 }
 
 async function saveMembers(tx: Tx, teamId: string, members: readonly TeamMember[]): Promise<void> {
-  const wanted = sql`select role, kind, value, library_refs from jsonb_to_recordset(${JSON.stringify(merged(members))}::jsonb)
-    as given (role text, kind text, value text, library_refs jsonb)`;
+  const wanted = sql`select role, kind, value, "libraryRefs" from jsonb_to_recordset(${JSON.stringify(members)}::jsonb)
+    as given (role text, kind text, value text, "libraryRefs" jsonb)`;
   await sql`delete from team_members where team_id = ${teamId}
     and (role, kind, value) not in (select role, kind, value from (${wanted}) wanted)`.execute(tx);
   await sql`insert into team_members (team_id, role, kind, value, library_refs)
-    select ${teamId}, role, kind, value, library_refs from (${wanted}) wanted
+    select ${teamId}, role, kind, value, "libraryRefs" from (${wanted}) wanted
     on conflict (team_id, kind, value, role) do update set library_refs = excluded.library_refs
     where team_members.library_refs is distinct from excluded.library_refs`.execute(tx);
-}
-
-/** Merges members to one row for each role of a name. Declared twice, it reaches the libraries of both declarations. */
-function merged(members: readonly TeamMember[]): Record<string, unknown>[] {
-  const ways = Map.groupBy(members, ({ role, kind, value }) => JSON.stringify([role, kind, value]));
-  return [...ways.values()].flatMap((same) => {
-    const [first] = same;
-    if (first === undefined) return [];
-    const { role, kind, value } = first;
-    const refs = same.flatMap(({ libraryRefs = [] }) => libraryRefs);
-    const isRestricted = same.every(({ libraryRefs }) => libraryRefs !== undefined);
-    return [{ role, kind, value, ...(isRestricted && { library_refs: refs }) }];
-  });
 }
 
 /**

@@ -267,6 +267,7 @@ describe("docs/security/threats.md", () => {
       "b456",
       "b462",
       "b457",
+      "b460",
     ];
     const faults = [
       "c82",

@@ -1,9 +1,10 @@
 /** Specs in the form of the declarations: how a program's spec is checked, and when two specs are equal. */
 import { isDeepStrictEqual } from "node:util";
-import type { Kind } from "../../../domain/kinds/kinds.ts";
+import type { Kind, Spec } from "../../../domain/kinds/kinds.ts";
 import { isRecord } from "../../../domain/manifest/document/identity.ts";
 import { checkSpec, type FieldDiagnostic } from "../../../domain/manifest/validation/check-spec.ts";
 import { fillInNamespaces } from "../../../domain/manifest/validation/team-libraries.ts";
+import { declareTeam, storedLists, teamSpec } from "../../../domain/team/declared-team.ts";
 import { credentialsOf } from "./credentials.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -17,7 +18,7 @@ function declared(kind: Kind, spec: Fields): Fields {
   const entries = credentials && spec[credentials.list];
   const isTeam = kind === "PlatformTeam";
   const placed = isTeam ? fillInNamespaces(spec) : spec;
-  if (credentials === undefined || !Array.isArray(entries)) return placed;
+  if (credentials === undefined || !Array.isArray(entries) || entries.length === 0) return placed;
   const { list, field, reference, none = "" } = credentials;
   const withReference = ({ [field]: _, [none]: isWithout, ...entry }: Fields): Fields => ({
     ...entry,
@@ -57,7 +58,7 @@ export function isSameSpec(kind: Kind, name: string, a: Fields, b: Fields): bool
 function normal(kind: Kind, name: string, spec: Fields): Fields {
   const checked = checkSpec(kind, name, declared(kind, spec));
   const { displayName, description, upstreams, webhooks, ...fields }: Fields =
-    "diagnostics" in checked ? spec : { ...checked.spec };
+    "diagnostics" in checked ? spec : answered(checked.spec, name);
   return {
     ...fields,
     ...(displayName !== name && displayName !== undefined && { displayName }),
@@ -65,6 +66,13 @@ function normal(kind: Kind, name: string, spec: Fields): Fields {
     ...(Array.isArray(upstreams) && { upstreams: upstreams.map(normalUpstream) }),
     ...(Array.isArray(webhooks) && { webhooks: webhooks.map(normalWebhook).sort(byUrl) }),
   };
+}
+
+/** Returns a checked spec; of a team, whose spec the API does not keep as it was written, as it is answered. */
+function answered(spec: Spec<Kind>, name: string): Fields {
+  if (!("webhooks" in spec)) return { ...spec };
+  const team = declareTeam(spec, name);
+  return { ...teamSpec({ ...team, ...storedLists(team), name }), webhooks: spec.webhooks };
 }
 
 function normalUpstream(upstream: unknown): unknown {

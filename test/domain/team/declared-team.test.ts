@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
 import type { Spec } from "../../../domain/kinds/kinds.ts";
-import { declareTeam, teamSpec } from "../../../domain/team/declared-team.ts";
+import { declareTeam, storedLists, teamSpec } from "../../../domain/team/declared-team.ts";
 
 const LEAST = { namespaces: ["ml"], members: [] };
 const FULL: Omit<Spec<"PlatformTeam">, "webhooks"> = {
@@ -35,6 +35,26 @@ describe("a declared team", () => {
     expect(JSON.stringify(written(LEAST))).toBe(JSON.stringify(LEAST));
     // What a list that is empty forbids is everything: it is another than none.
     expect(written({ ...LEAST, allowedCIDRs: [] })).toEqual({ ...LEAST, allowedCIDRs: [] });
+  });
+
+  test("is stored with each member and namespace once, in one order, a member with the libraries of each declaration", () => {
+    const [notes, diary] = [
+      { namespace: "ml", name: "notes" },
+      { namespace: "ml", name: "diary" },
+    ];
+    const [leads, ada] = [
+      { role: "admin", group: "leads" },
+      { role: "member", subject: "ada" },
+    ] as const;
+    const written = (members: typeof FULL.members) => {
+      const team = declareTeam({ members, namespaces: ["ml", "data", "ml"] }, "research");
+      return teamSpec({ ...team, ...storedLists(team), name: "research" });
+    };
+    expect(written([{ ...ada, libraryRefs: [notes] }, leads, { ...ada, libraryRefs: [diary] }])).toEqual({
+      members: [leads, { ...ada, libraryRefs: [notes, diary] }],
+      namespaces: ["data", "ml"],
+    });
+    expect(written([ada, { ...ada, libraryRefs: [diary] }]).members).toEqual([ada]);
   });
 
   test("refers to a library of no namespace by its name alone", () => {

@@ -1,11 +1,28 @@
-/** What another client changes between the provider's reading of an object and its change of it. */
+/** What counts as another client's change of an object, and what does not. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { openApi } from "../../../infra/pulumi/provider/api/api.ts";
-import { updateResource } from "../../../infra/pulumi/provider/lifecycle.ts";
+import { createResource, type PulumiResource, updateResource } from "../../../infra/pulumi/provider/lifecycle.ts";
+import { readResource } from "../../../infra/pulumi/provider/read-resource.ts";
 import { RESOURCES } from "../../../infra/pulumi/provider/resources.ts";
+import type { Values } from "../../../infra/pulumi/provider/values.ts";
+import { describeOnEitherEngine } from "../../env/database/engines.ts";
+import { type Api, startApi, TOKEN } from "../../server/management/api.ts";
+
+function resourceAt(url: string, token: string, type: string, name: string): PulumiResource {
+  const kind = RESOURCES.get(`keyplane:index:${type}`) ?? expect.fail(`no ${type}`);
+  const subject = { type: kind.type, noun: kind.noun, resource: name, name };
+  return { api: openApi({ url, token, tokenFile: undefined }), kind, urn: `urn:pulumi:dev::app::${name}`, subject };
+}
+
+async function endOf(update: Promise<unknown>): Promise<string | undefined> {
+  return update.then(
+    () => "changed",
+    (error: { code?: string }) => error.code,
+  );
+}
 
 const UPSTREAM = { name: "one", dialect: "openai", baseURL: "https://api.example.com" };
 
@@ -27,19 +44,11 @@ async function changeCredential(before: readonly number[]) {
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const kind = RESOURCES.get("keyplane:index:ModelGateway");
-  if (kind === undefined) return expect.fail();
-  const resource = {
-    ...{ api: openApi({ url, token: "t", tokenFile: undefined }), kind, urn: "urn:pulumi:a" },
-    subject: { type: kind.type, noun: kind.noun, resource: "gateway", name: "gateway" },
-  };
+  const resource = resourceAt(url, "t", "ModelGateway", "gateway");
   const withCredential = (credential: string) => ({ name: "gateway", upstreams: [{ ...UPSTREAM, credential }] });
   const oldInputs = withCredential("sk-first");
   const update = { olds: oldInputs, oldInputs, news: withCredential("sk-second") };
-  const end = await updateResource(resource, "gateway_1", update, 0).then(
-    () => "changed",
-    (error: { code?: string }) => error.code,
-  );
+  const end = await endOf(updateResource(resource, "gateway_1", update, 0));
   server.close();
   return { end, put };
 }
@@ -54,4 +63,45 @@ test("b205: nor by one that the server has put off before", async () => {
 
 test("a credential whose answer stands behind a 503 is sent once more, under the tag that was read", async () => {
   expect(await changeCredential([503, 412, 200])).toEqual({ end: "changed", put: ['"0"', '"0"', '"2"'] });
+});
+
+describeOnEitherEngine("a team that its own program alone changes", (store) => {
+  let api: Api;
+  beforeAll(async () => {
+    api = await startApi(store());
+  });
+  afterAll(() => api.close());
+
+  test.each<[string, Values]>([
+    ["a rate and no `burst` beside it", { rateLimit: { requestsPerMinute: 60 } }],
+    [
+      "members in another order than the server's",
+      {
+        members: [
+          { role: "admin", subject: "zoe" },
+          { role: "member", group: "readers" },
+        ],
+      },
+    ],
+    [
+      "a member who is named twice",
+      {
+        members: [
+          { role: "member", subject: "zoe", libraryRefs: [{ name: "notes" }] },
+          { role: "member", subject: "zoe", libraryRefs: [{ name: "diary" }] },
+        ],
+      },
+    ],
+    ["namespaces in another order than the server's", { namespaces: ["team-b", "team-a"] }],
+    ["a default that is written out", { leaks: { action: "Alert" } }],
+    ["fields that say nothing", { leaks: {}, mcpAgentPolicy: {}, budgets: [], webhooks: [] }],
+  ])("b460: is found unchanged, and changed by the next `up`, with %s", async (what, spec) => {
+    const name = what.replaceAll(/\W+/g, "-");
+    const resource = resourceAt(api.url, TOKEN, "PlatformTeam", name);
+    const oldInputs = { name, ...spec };
+    const { id, outputs: olds } = await createResource(resource, oldInputs, new Map());
+    expect(await readResource(resource, id, olds, oldInputs)).toEqual(expect.objectContaining({ inputs: oldInputs }));
+    const news = { ...oldInputs, displayName: "Changed" };
+    expect(await endOf(updateResource(resource, id, { olds, oldInputs, news }, 0))).toBe("changed");
+  });
 });
