@@ -1,5 +1,4 @@
 /** Resource as the management API has it, with the inputs that a program would give for it. */
-import { isDeepStrictEqual } from "node:util";
 import { type ApiObject, assertGone, fetchObject } from "./api/api-object.ts";
 import { isRevoked } from "./api/creation.ts";
 import { Refusal } from "./api/refusal.ts";
@@ -57,10 +56,13 @@ function inputsNow(kind: ResourceKind, before: Values, object: ApiObject): Value
   const rest = Object.entries(before).filter(([property]) => !kind.specFields.includes(property));
   if (isSameSpec(kind.kind, name, object.spec, spec)) return { ...before, ...markedAs(before, identity) };
   const minimal = minimalSpec(kind.kind, name, object.spec);
-  const fields = Object.entries(minimal).map(([field, value]): [string, Value] => {
-    const same = isDeepStrictEqual(value, old[field]);
+  const fields = kind.specFields.flatMap((field): [string, Value][] => {
+    const was = before[field];
+    const value = minimal[field];
+    const asBefore = { ...object.spec, [field]: spec[field] };
+    if (was !== undefined && isSameSpec(kind.kind, name, asBefore, object.spec)) return [[field, was]];
     // What the API answers is JSON.
-    return [field, same ? (before[field] ?? null) : withCredentials(kind, value as Value, before[field])];
+    return value === undefined ? [] : [[field, withCredentials(kind, value as Value, was)]];
   });
   return { ...Object.fromEntries(rest), ...markedAs(before, { ...identity, ...Object.fromEntries(fields) }) };
 }

@@ -65,7 +65,7 @@ test("a credential whose answer stands behind a 503 is sent once more, under the
   expect(await changeCredential([503, 412, 200])).toEqual({ end: "changed", put: ['"0"', '"0"', '"2"'] });
 });
 
-describeOnEitherEngine("a team that its own program alone changes", (store) => {
+describeOnEitherEngine("a team whose program writes it otherwise than the API answers", (store) => {
   let api: Api;
   beforeAll(async () => {
     api = await startApi(store());
@@ -103,5 +103,17 @@ describeOnEitherEngine("a team that its own program alone changes", (store) => {
     expect(await readResource(resource, id, olds, oldInputs)).toEqual(expect.objectContaining({ inputs: oldInputs }));
     const news = { ...oldInputs, displayName: "Changed" };
     expect(await endOf(updateResource(resource, id, { olds, oldInputs, news }, 0))).toBe("changed");
+  });
+
+  test("shows of what another client has changed nothing else, in the words of its program", async () => {
+    const resource = resourceAt(api.url, TOKEN, "PlatformTeam", "drifted");
+    const rest: Values = { rateLimit: { requestsPerMinute: 60 }, namespaces: ["team-d", "team-c"], leaks: {} };
+    const inputs = { name: "drifted", displayName: "Ours", ...rest };
+    const { id, outputs } = await createResource(resource, inputs, new Map());
+    const found = await api.send("GET", `/teams/${id}`);
+    const spec = { ...found.body.spec, displayName: "Theirs" };
+    await api.send("PUT", `/teams/${id}`, { spec }, { "if-match": found.headers.get("etag") ?? "" });
+    const now = { ...inputs, displayName: "Theirs" };
+    expect(await readResource(resource, id, outputs, inputs)).toEqual(expect.objectContaining({ inputs: now }));
   });
 });
