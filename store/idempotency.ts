@@ -21,12 +21,13 @@ const FORGOTTEN_AT_ONCE = 10;
  * Begins a creation, or finds that it was made before. If two have the same key at once, the second waits for the
  * first.
  *
- * @returns undefined if the object is to be made now: {@link endCreation} follows in the same transaction
+ * @returns undefined if the object is to be made now: {@link endCreation} follows in the same transaction; without an
+ * object's id if it was made before and has been deleted
  */
 export async function beginCreation(
   tx: Tx,
   { caller, key, request }: Creation,
-): Promise<{ objectId: string; isSameRequest: boolean } | undefined> {
+): Promise<{ objectId: string | undefined; isSameRequest: boolean } | undefined> {
   const begun = await sql`insert into idempotency_keys (caller, key, request)
     values (${caller}, ${toDigest(key)}, ${toDigest(request)})
     on conflict (caller, key) do update set request = excluded.request, object_id = null, made_at = excluded.made_at
@@ -38,8 +39,7 @@ export async function beginCreation(
     .where("caller", "=", caller)
     .where("key", "=", toDigest(key))
     .executeTakeFirstOrThrow();
-  if (made.object_id === null) throw new Error("a creation has been committed without what it made");
-  return { objectId: made.object_id, isSameRequest: toDigest(request).equals(made.request) };
+  return { objectId: made.object_id ?? undefined, isSameRequest: toDigest(request).equals(made.request) };
 }
 
 /** True if a creation with this caller and key is recorded, whatever it asked for. */
@@ -64,4 +64,13 @@ export async function endCreation(tx: Tx, { caller, key }: Creation, objectId: s
   await sql`delete from idempotency_keys where (caller, key) in (
     select caller, key from idempotency_keys where made_at < clock_timestamp() - ${KEPT}
     limit ${FORGOTTEN_AT_ONCE} for update skip locked)`.execute(tx);
+}
+
+/**
+ * Records that an object is deleted: no repetition of its creations finds another that is made again by its name, and so
+ * has its id.
+ */
+export async function spendCreations(tx: Tx, objectId: string): Promise<void> {
+  await sql`update idempotency_keys set object_id = null
+    where object_id = ${objectId} and made_at >= clock_timestamp() - ${KEPT}`.execute(tx);
 }

@@ -37,7 +37,8 @@ type Minted = { readonly id: string; readonly secret?: string | null };
  * @param make checks and makes; a refusal leaves no record, and the same key may be used again
  * @param show reads what has been made, or was made before
  * @param makeAgain replaces what was made before; its result is undefined if that stays
- * @throws Problem `idempotency_mismatch` when the key was used for another request
+ * @throws Problem `not_found` when what was made has been deleted, `idempotency_mismatch` when the key was used for
+ * another request
  */
 export async function createOnce<Shown>(
   { store, receipts }: Management,
@@ -49,6 +50,7 @@ export async function createOnce<Shown>(
   const { result, askSeq } = await commitChange(store, null, async (tx) => {
     const before = creation && (await beginCreation(tx, creation));
     if (before !== undefined) {
+      if (before.objectId === undefined) throw problem("not_found", "What this Idempotency-Key made has been deleted.");
       if (!before.isSameRequest) throw problem("idempotency_mismatch", undefined, undefined, { id: before.objectId });
       const again = await makeAgain(tx, before.objectId);
       const shown = await show(tx, before.objectId);

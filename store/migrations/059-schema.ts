@@ -345,7 +345,7 @@ create table encryption_key (
 );
 
 -- What a creation that is repeated finds. Key and request are kept as their SHA-256; the object is null for as long as it
--- is being made.
+-- is being made, and once it is deleted.
 create table idempotency_keys (
   caller text not null,
   key bytea not null,

@@ -268,6 +268,7 @@ describe("docs/security/threats.md", () => {
       "b462",
       "b457",
       "b460",
+      "b461",
     ];
     const faults = [
       "c82",

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { change, commitChange, seqIfKnown } from "../../../store/database/change.ts";
+import { spendCreations } from "../../../store/idempotency.ts";
 import { listObjects, type ObjectKind } from "../../../store/objects/objects.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import { changeContextOf } from "../change-context.ts";
@@ -91,7 +92,7 @@ function changeRoutes<K extends ObjectKind, CreateBody extends ReasonBody>(
         status: 201,
         response: schema,
         example: resource.example,
-        refusals: ["exists", "invalid"],
+        refusals: ["exists", "invalid", "not_found"],
         idempotent: true,
       }),
       schema: { body: resource.createSchema },
@@ -156,6 +157,7 @@ function changeRoutes<K extends ObjectKind, CreateBody extends ReasonBody>(
         const stored = await lockChangeable(tx, resource, context, request.params.id);
         checkIfMatch(request.headers["if-match"], objectJson(resource, stored));
         await resource.remove(tx, context, stored);
+        await spendCreations(tx, stored.id);
       });
       return receipts.wait(await seqIfKnown(askSeq));
     },

@@ -7,6 +7,7 @@ import { structOf, valuesOf } from "../../../infra/pulumi/provider/engine/struct
 import {
   handleCheck,
   handleCreate,
+  handleDelete,
   handleDiff,
   handleUpdate,
 } from "../../../infra/pulumi/provider/resource-handlers.ts";
@@ -48,6 +49,11 @@ class Resource {
     if (handleDiff(session, diff).getDiffsList().length === 0) return;
     const update = this.#about(new messages.UpdateRequest()).setId(id).setOlds(olds).setOldInputs(oldInputs);
     await handleUpdate(session, update.setNews(news));
+  }
+
+  async destroy(session: ProviderSession, { id, outputs }: Made): Promise<void> {
+    const request = this.#about(new messages.DeleteRequest()).setId(id);
+    await handleDelete(session, request.setProperties(structOf(outputs)));
   }
 
   #about<R extends { setType(type: string): R; setName(name: string): R; setUrn(urn: string): R }>(request: R): R {
@@ -99,4 +105,21 @@ describeOnEitherEngine("what a program has made under a name that it gives to an
     await expect(new Resource("PlatformKey", "writer").create(up(), KEY)).rejects.toMatchObject(REFUSED);
     expect(await tryKey(made)).toBe(200);
   });
+
+  test.each<[string, string, Values]>([
+    ["PlatformTeam", "teams", { name: "shared" }],
+    ["MemoryLibrary", "libraries", { name: "shared", team: "reused", deletionPolicy: "Retain" }],
+  ])(
+    "b461: a %s that a stack has destroyed is another's once that makes it again: it is not taken up",
+    async (kind, path, given) => {
+      const [dev, staging] = [new Resource(kind, "shared"), new Resource(kind, "shared", "staging")];
+      await dev.destroy(up(), await dev.create(up(), given));
+      const { id } = await staging.create(up(), { ...given, displayName: "Staging" });
+      for (const program of [given, { ...given, displayName: "Dev" }]) {
+        const refused = { details: expect.stringContaining("there is one named") };
+        await expect(dev.create(up(), program)).rejects.toMatchObject(refused);
+      }
+      expect((await api.send("GET", `/${path}/${id}`)).body.spec).toMatchObject({ displayName: "Staging" });
+    },
+  );
 });

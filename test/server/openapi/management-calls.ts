@@ -151,6 +151,12 @@ function objectCalls(path: string, { body, broken, declared }: Kind): Record<str
           return withToken("POST", `/${path}`, made);
         },
         invalid: (world) => withToken("POST", `/${path}`, { ...body(world), spec: broken }),
+        not_found: async (world) => {
+          const [made, once] = [body(world), { "idempotency-key": unique("once") }];
+          const { id } = await world.manage("POST", `/${path}`, made, once);
+          await world.manage("DELETE", `/${path}/${id}`, {});
+          return withToken("POST", `/${path}`, made, once);
+        },
       },
     },
     [`PUT /api/v1/${path}/{id}`]: {
