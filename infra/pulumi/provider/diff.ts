@@ -7,6 +7,7 @@ import { type Difference, differences, propertyOf } from "./difference.ts";
 import { isPreviousOver, type VersionReason, versionReason } from "./key-secret.ts";
 import { type Inputs, isSameObject, type ResourceKind } from "./resources.ts";
 import type { Update } from "./update.ts";
+import { UNKNOWN } from "./values.ts";
 
 export type Diff = {
   readonly differences: readonly (Difference & { readonly replaces: boolean })[];
@@ -23,6 +24,7 @@ const WITHOUT_EFFECT = new Set(["reason"]);
  * Compares a resource's state with its program.
  *
  * @param now milliseconds since the epoch
+ * @throws Error for another public id of the same gateway: its replacement would have its name
  */
 export function diffResource(kind: ResourceKind, update: Update<Inputs>, now: number): Diff {
   const { olds, oldInputs, news } = update;
@@ -30,15 +32,15 @@ export function diffResource(kind: ResourceKind, update: Update<Inputs>, now: nu
     ({ path }) =>
       !WITHOUT_EFFECT.has(propertyOf(path)) && !isStillPublicId(path, olds, news) && !isStillTeam(path, olds, news),
   );
+  const isSame = isSameObject(kind, oldInputs, news);
+  if (isSame && news.publicID !== UNKNOWN && changes.some(({ path }) => path === "publicID")) {
+    throw new Error("publicID: does not change, since clients have it in their URLs: give the gateway another `name`");
+  }
   return {
-    differences: changes.map((change) => ({ ...change, replaces: replaces(kind, change) })),
-    deleteFirst: !isSameObject(kind, oldInputs, news) && kind.excludes({ ...oldInputs, ...olds }, news),
+    differences: changes.map((change) => ({ ...change, replaces: kind.identity.includes(change.path) })),
+    deleteFirst: !isSame && kind.excludes({ ...oldInputs, ...olds }, news),
     because: outdated(kind, update, now),
   };
-}
-
-function replaces({ identity, kind }: ResourceKind, { path }: Difference): boolean {
-  return identity.includes(path) || (kind === "ModelGateway" && path === "publicID");
 }
 
 /** True if the public id stays the same, although the program begins or ceases to state it. */
