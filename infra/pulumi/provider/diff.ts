@@ -48,9 +48,9 @@ function isStillPublicId(path: string, olds: Inputs, news: Inputs): boolean {
   return path === "publicID" && (news.publicID === undefined || news.publicID === olds.publicID);
 }
 
-/** True if the program now names the same team by its id. */
+/** True if the program now names the same team by its id, or by its name. */
 function isStillTeam(path: string, olds: Inputs, news: Inputs): boolean {
-  return path === "team" && news.team === olds.teamId;
+  return path === "team" && (news.team === olds.teamId || news.team === olds.teamName);
 }
 
 const NEW_VERSION: Readonly<Record<VersionReason, string>> = {

@@ -7,9 +7,13 @@ import type { KeySecrets } from "./key-secret.ts";
 import type { ResourceKind } from "./resources.ts";
 import { markedAs, Secret, UNKNOWN, type Values } from "./values.ts";
 
-/** Returns all outputs: the inputs except credentials, and what is known of the object. */
+/**
+ * Returns all outputs: the inputs except credentials, and what is known of the object. `teamName` is for the provider
+ * alone: a program may name its team by its id, and by its name again.
+ */
 export function outputsOf(kind: ResourceKind, inputs: Values, object: ApiObject, secrets: KeySecrets = {}): Values {
-  return { ...echo(kind, inputs), ...markedAs(inputs, shown(kind, object)), ...secretOutputs(secrets) };
+  const known = defined({ ...shown(kind, object), teamName: object.team });
+  return { ...echo(kind, inputs), ...markedAs(inputs, known), ...secretOutputs(secrets) };
 }
 
 function secretOutputs(secrets: KeySecrets): Values {

@@ -47,7 +47,7 @@ describeOnTofu("keyplane_platform_key", ({ makeWorkspace, manage, makeEnvironmen
     expect(await keys()).toMatchObject([{ state: "revoked" }]);
   });
 
-  it("b444: stays the same key where the configuration comes to name its team by the team's id, also after an import", async () => {
+  it("b444: stays the same key where the configuration comes to name its team by the team's id or by its name again, also after an import", async () => {
     const secret = "secret_wo = ephemeral.keyplane_platform_key_secret.new.secret\nsecret_wo_version = 1";
     const fields = `preset = "MCPReadOnly"\n${secret}\n}\nephemeral "keyplane_platform_key_secret" "new" {`;
     const { apply, plan, configure, keys, tofu } = await makeKeyWorkspace("named-by-id", fields);
@@ -56,6 +56,9 @@ describeOnTofu("keyplane_platform_key", ({ makeWorkspace, manage, makeEnvironmen
     await configure(fields, teamId);
     expect((await apply()).out).toContain("0 added, 1 changed, 0 destroyed");
     expect(await plan()).toMatchObject(UNCHANGED);
+    await configure(fields);
+    expect((await apply()).out).toContain("0 added, 1 changed, 0 destroyed");
+    await configure(fields, teamId);
 
     await tofu("state", "rm", "keyplane_platform_key.reader");
     await tofu("import", "keyplane_platform_key.reader", id);

@@ -46,10 +46,15 @@ type platformKeyModel struct {
 	ExpiresTime     types.String `tfsdk:"expires_time"`
 }
 
-// The key of the private state under which a plan remembers what it has read: a change is of that, or of nothing.
-const etagKey = "etag"
+const (
+	// The key of the private state under which a plan remembers what it has read: a change is of that, or of nothing.
+	etagKey = "etag"
+	// The key of the private state that has the name of the key's team, also where the configuration has its id.
+	teamKey = "team"
+)
 
 type private interface {
+	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
 	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
 }
 
@@ -116,18 +121,21 @@ func isAnother(ctx context.Context, request resource.ModifyPlanRequest, diagnost
 		var was, is types.String
 		diagnostics.Append(request.State.GetAttribute(ctx, path.Root(name), &was)...)
 		diagnostics.Append(request.Plan.GetAttribute(ctx, path.Root(name), &is)...)
-		if !was.Equal(is) && (name != "team" || !isStillTeam(ctx, request.State, is, diagnostics)) {
+		if !was.Equal(is) && (name != "team" || !isStillTeam(ctx, request.State, request.Private, is, diagnostics)) {
 			return true
 		}
 	}
 	return false
 }
 
-// isStillTeam says whether a plan names the same team as the state, now by its id.
-func isStillTeam(ctx context.Context, state tfsdk.State, planned types.String, diagnostics *diag.Diagnostics) bool {
+// isStillTeam says whether a plan names the same team as the state, now by its id or by its name.
+func isStillTeam(ctx context.Context, state tfsdk.State, private private, planned types.String, diagnostics *diag.Diagnostics) bool {
 	var id types.String
 	diagnostics.Append(state.GetAttribute(ctx, path.Root("team_id"), &id)...)
-	return planned.Equal(id)
+	text, unread := private.GetKey(ctx, teamKey)
+	diagnostics.Append(unread...)
+	var name string
+	return planned.Equal(id) || json.Unmarshal(text, &name) == nil && planned.ValueString() == name
 }
 
 func (key *platformKey) Create(ctx context.Context, request resource.CreateRequest, response *resource.CreateResponse) {
@@ -414,11 +422,16 @@ func (model *platformKeyModel) show(ctx context.Context, object *api.Object) dia
 }
 
 func remember(ctx context.Context, private private, object *api.Object) diag.Diagnostics {
-	text, err := json.Marshal(object.ETag)
-	if err != nil {
-		return diag.Diagnostics{diag.NewErrorDiagnostic("The entity tag cannot be kept", err.Error())}
+	var diagnostics diag.Diagnostics
+	for key, value := range map[string]string{etagKey: object.ETag, teamKey: object.Team} {
+		text, err := json.Marshal(value)
+		if err != nil {
+			diagnostics.AddError("What was read of the key cannot be kept", err.Error())
+			continue
+		}
+		diagnostics.Append(private.SetKey(ctx, key, text)...)
 	}
-	return private.SetKey(ctx, etagKey, text)
+	return diagnostics
 }
 
 // givenSecret is the secret of the configuration, the one place that has it; empty where none is given.

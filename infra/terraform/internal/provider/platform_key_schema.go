@@ -62,5 +62,5 @@ func platformKeySchema() schema.Schema {
 const anotherTeam = "Another team is another key."
 
 func unlessStillTeam(ctx context.Context, request planmodifier.StringRequest, response *stringplanmodifier.RequiresReplaceIfFuncResponse) {
-	response.RequiresReplace = !isStillTeam(ctx, request.State, request.PlanValue, &response.Diagnostics)
+	response.RequiresReplace = !isStillTeam(ctx, request.State, request.Private, request.PlanValue, &response.Diagnostics)
 }
