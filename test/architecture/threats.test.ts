@@ -262,13 +262,13 @@ describe("docs/security/threats.md", () => {
       "b452",
       "b453",
       "b454",
+      "b456",
+      "b457",
       "b458",
       "b459",
-      "b456",
-      "b462",
-      "b457",
       "b460",
       "b461",
+      "b462",
     ];
     const faults = [
       "c82",
