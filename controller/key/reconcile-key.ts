@@ -113,19 +113,15 @@ function notConverged({ namespace, name }: KeyName): Error {
 
 type KeyName = { readonly namespace: string; readonly name: string };
 
-/**
- * Error of a step, with the status that the key was found to have before it. The cause is what the step failed with.
- */
+/** Error of a step, with what the key was found to be before it. The cause is what the step failed with. */
 class FailedStep extends Error {
-  readonly action: KeyAction["do"];
-  readonly resourceVersion: string;
-  readonly status: ObjectStatus;
+  readonly observation: KeyObservation;
+  readonly plan: KeyPlan;
 
-  constructor(cause: unknown, action: KeyAction["do"], resourceVersion: string, status: ObjectStatus) {
+  constructor(cause: unknown, observation: KeyObservation, plan: KeyPlan) {
     super("a step failed", { cause });
-    this.action = action;
-    this.resourceVersion = resourceVersion;
-    this.status = status;
+    this.observation = observation;
+    this.plan = plan;
   }
 }
 
@@ -144,24 +140,48 @@ async function reportFailureInStatus<T>(
   try {
     return await task;
   } catch (failure) {
-    const found = failure instanceof FailedStep ? failure : undefined;
-    const error = found === undefined ? failure : found.cause;
+    const step = failure instanceof FailedStep ? failure : undefined;
+    const error = step === undefined ? failure : step.cause;
     if (error instanceof StaleLeaderError || signal.aborted) throw error;
     const object = deps.cluster.get("PlatformKey", namespace, name);
     // The status of a key that cannot be read says so, and nothing here would take this off it again.
     if (object !== undefined && !object.isUnread) {
-      // All but a restart is as declared before it.
-      const isFound =
-        found?.resourceVersion === object.resourceVersion &&
-        (found.action === "Restart" || findCondition(found.status.conditions, "Ready")?.status !== "True");
-      const status = retryingStatus(isFound ? { ...object, status: found.status } : object, error, deps.clock.now());
-      await (isAdmissionRefusal(error) ? writeStatus(deps, object, status) : deps.cluster.writeStatus(object, status));
+      const found = step && (await foundBefore(deps, step, object));
+      const status = retryingStatus(
+        found === undefined ? object : { ...object, status: found },
+        error,
+        deps.clock.now(),
+      );
+      const isReported = step?.plan.action.do === "Restart" || isAdmissionRefusal(error);
+      await (isReported ? writeStatus(deps, object, status) : deps.cluster.writeStatus(object, status));
       const { keyID, conditions = [] } = status;
       // The store may be what failed.
       if (typeof keyID === "string") await recordKeyConditions(deps.store.db, keyID, conditions).catch(() => {});
     }
     throw error;
   }
+}
+
+/**
+ * Returns the status that a key was found to have before a failed step, if that says what is not as declared; of a
+ * failed restart, before which all is, with its notices sent. Undefined if the key has changed since.
+ */
+async function foundBefore(
+  deps: KeyDeps,
+  { observation, plan }: FailedStep,
+  { resourceVersion }: DeclaredObject,
+): Promise<ObjectStatus | undefined> {
+  const { object, rows, budgets } = observation;
+  if (object.resourceVersion !== resourceVersion) return undefined;
+  const status = keyStatus(observation, plan, rows.now);
+  if (plan.action.do !== "Restart") return isReady(status) ? undefined : status;
+  await reportNotices(deps, object, status);
+  await reportBudgets(deps, object, status, budgets);
+  return status;
+}
+
+function isReady(status: ObjectStatus | undefined): boolean {
+  return findCondition(status?.conditions, "Ready")?.status === "True";
 }
 
 async function runUntilStable(deps: KeyDeps, name: KeyName, signal: AbortSignal): Promise<ReconcileResult> {
@@ -196,13 +216,12 @@ async function runUntilStable(deps: KeyDeps, name: KeyName, signal: AbortSignal)
       if (waitedMs < LATE_MS) return unconfirmed(object, LATE_MS - waitedMs);
       const status = keyStatus(observation, plan, observation.rows.now);
       // A key that works stays ready meanwhile; what is suspended or revoked is said to be once each replica knows.
-      const isReady = findCondition(object.status?.conditions, "Ready")?.status === "True";
       const isConfirming = findCondition(status.conditions, "Ready")?.reason === "Confirming";
-      if (isConfirming && !isReady) await writeStatus(deps, object, status);
+      if (isConfirming && !isReady(object.status)) await writeStatus(deps, object, status);
       return unconfirmed(object);
     }
     if (step === MAX_STEPS) {
-      throw failedStep(notConverged(name), observation, plan);
+      throw new FailedStep(notConverged(name), observation, plan);
     }
     const carriedOut = carryOut(deps, observation, plan, plan.action);
     if (plan.action.do === "Restart") return { done: carriedOut };
@@ -226,13 +245,8 @@ async function carryOut(
   try {
     await actOnKey(deps, observation, action);
   } catch (error) {
-    throw failedStep(error, observation, plan);
+    throw new FailedStep(error, observation, plan);
   }
-}
-
-function failedStep(cause: unknown, observation: KeyObservation, plan: KeyPlan): FailedStep {
-  const { object, rows } = observation;
-  return new FailedStep(cause, plan.action.do, object.resourceVersion, keyStatus(observation, plan, rows.now));
 }
 
 /** True if the version that this process holds is to be written once more: something else changed what it wrote. */

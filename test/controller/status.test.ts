@@ -20,6 +20,7 @@ const STATES = {
   ],
 } as const;
 
+const DAY = 24 * HOUR;
 const conditionsOf = (world: World, name: string) => world.get("PlatformKey", name)?.status?.conditions ?? [];
 
 describeWorlds("the status of a key", (setup) => {
@@ -160,8 +161,9 @@ describeWorlds("the status of a key", (setup) => {
 });
 
 describeWorlds("a key with restart targets", (setup) => {
-  const withTargets = (trigger: string) =>
+  const withTargets = (trigger: string, more = {}) =>
     key("agent", {
+      ...more,
       rotation: { trigger },
       restartTargets: [
         { kind: "Deployment", name: "gone" },
@@ -207,24 +209,29 @@ describeWorlds("a key with restart targets", (setup) => {
     }
   });
 
-  it("says which version its Secret has while a restart fails, and restarts once that is possible", async (context) => {
+  it("says which version its Secret has and when it ends while a restart fails, and restarts once that is possible", async (context) => {
     let fails = false;
     const wrap = withCalls(() => ({
       async restartWorkload() {
         if (fails) throw new ClusterError("Unclear", "the webhook does not answer");
       },
     }));
-    const world = await startWorld(context, { ...setup(), wrap }, withTargets("first"));
+    const expiresAt = new Date(Date.now() + 30 * DAY).toISOString();
+    const world = await startWorld(context, { ...setup(), wrap }, withTargets("first", { expiresAt }));
     fails = true;
-    await world.write(withTargets("second"));
+    await world.write(withTargets("second", { expiresAt }));
     const reconciling = () => conditionsOf(world, "agent").find(({ type }) => type === "Reconciling");
     await until("the restart has failed", () => reconciling()?.message.includes("the webhook does not answer"));
     await until("it is ready all the same", () => world.condition("Ready", "agent") === "True/Ready");
     const shown = { observedGeneration: 2, currentVersion: 2, versions: [{ number: 2 }, { number: 1 }] };
     expect(await world.status("agent")).toMatchObject({ ...shown, restartedVersion: 1 });
     expect(reconciling()?.message).toContain("the webhook does not answer");
+    const passing = world.advance(24 * DAY);
+    await until("it is said to end", () => world.get("PlatformKey", "agent")?.status?.expiryWarned !== undefined);
     fails = false;
-    await until("it is restarted", () => reconciling() === undefined);
-    expect(await world.status("agent")).toMatchObject({ ...shown, restartedVersion: 2 });
+    await passing;
+    expect(reconciling()).toBeUndefined();
+    expect(await world.status("agent")).toMatchObject({ restartedVersion: 2 });
+    expect(world.lines.filter((line) => line.includes("agent: Expiring: "))).toHaveLength(1);
   });
 });
