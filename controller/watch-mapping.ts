@@ -41,7 +41,7 @@ export function requestsForMove(
 
 /** Returns the objects to reconcile because a gateway came, went or let go of its public id. */
 export function requestsForGateway(cluster: Cluster, gateway: DeclaredObject<"ModelGateway">): ObjectRef[] {
-  const { publicID } = gateway.spec;
+  const publicID = gateway.spec.publicID ?? gateway.status?.publicID;
   const sharing = cluster
     .list("ModelGateway")
     .filter(({ uid, spec }) => publicID !== undefined && spec.publicID === publicID && uid !== gateway.uid);

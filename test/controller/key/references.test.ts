@@ -397,6 +397,17 @@ describeWorlds("a gateway", (setup) => {
       expect(setup().view.findGateway(publicID)?.gatewayId).toBe(held?.gatewayId);
     },
   );
+
+  it("whose generated public id another declares serves by it as soon as the first is gone", async (context) => {
+    const unrepaired = { ...setup(), intervalsMs: { database: 3_600_000, resync: 3_600_000 } };
+    const { spec, ...main } = gateway("main", "");
+    const world = await startWorld(context, unrepaired, { ...main, spec: { ...spec, publicID: undefined } });
+    const publicID = String(world.get("ModelGateway", "main")?.status?.publicID);
+    await world.declare(gateway("primary", publicID));
+    expect(world.condition("Accepted", "primary", "ModelGateway")).toBe("False/PublicIDTaken");
+    await world.remove(gateway("main", ""));
+    await until("it serves", () => world.condition("Accepted", "primary", "ModelGateway") === "True/Serving");
+  });
 });
 
 describeWorlds("a team that gives a member libraries", (setup) => {
