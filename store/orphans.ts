@@ -37,7 +37,10 @@ const STORED: Readonly<Record<StoredKind, StoredTable>> = {
     isRetained: sql`exists (select from key_declarations recorded where recorded.key_id = declared.id
       and recorded.owner_uid = declared.owner_uid and recorded.spec ->> 'deletionPolicy' = 'Retain')
       and not exists (select from team_namespaces held where held.cluster = declared.cluster
-        and held.namespace = declared.namespace and held.team_id <> declared.team_id)`,
+        and held.namespace = declared.namespace and held.team_id <> declared.team_id)
+      and not exists (select from teams owner where owner.id = declared.team_id and owner.state = 'active'
+        and not exists (select from team_namespaces held where held.cluster = declared.cluster
+          and held.namespace = declared.namespace and held.team_id = owner.id))`,
   },
   PlatformTeam: { table: "teams", inService: sql`declared.state = 'active'` },
   ModelGateway: { table: "gateways", inService: sql`declared.state = 'active'` },

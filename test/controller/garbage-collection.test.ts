@@ -156,21 +156,29 @@ describeNightlyOnEachEngine("Garbage collection", (store) => {
     ]);
   });
 
-  test("b448: revokes a key with Retain whose namespace another team has got", async () => {
+  test.each([
+    ["revokes a key with Retain whose namespace another team has got", "moved", "revoked"],
+    ["revokes a key with Retain whose team has given up the namespace", "given up", "revoked"],
+    ["lets a key with Retain work on whose team is deleted", "deleted", "active"],
+  ])("b448: %s", async (_title, change, state) => {
     const { world, look, home } = await sweeping(store());
     const { key } = await reserveKey(store(), home);
     const spec = { preset: "MCPReadOnly", deletionPolicy: "Retain" } as unknown as Spec<"PlatformKey">;
     await recordKeyDeclaration(store().db, key.id, { ownerUid: key.ownerUid ?? "", generation: 1, spec, labels: {} });
     await age(store(), home.cluster);
+    const held = sql`cluster = ${home.cluster} and namespace = ${home.namespace}`;
     const other = await makeTeam(store(), { cluster: home.cluster });
-    await sql`update team_namespaces set team_id = ${other.teamId}
-      where cluster = ${home.cluster} and namespace = ${home.namespace}`.execute(store().db);
+    if (change === "moved")
+      await sql`update team_namespaces set team_id = ${other.teamId} where ${held}`.execute(store().db);
+    else await sql`delete from team_namespaces where ${held}`.execute(store().db);
+    if (change === "deleted")
+      await sql`update teams set state = 'deleted' where id = ${home.teamId}`.execute(store().db);
     for (const at of [0, ANSWERS_APART_MS]) {
       world.now = at;
       await look();
     }
     const { rows } = await sql<{ state: string }>`select state from keys where id = ${key.id}`.execute(store().db);
-    expect(rows).toEqual([{ state: "revoked" }]);
+    expect(rows).toEqual([{ state }]);
   });
 
   test("c48: its looks are far enough apart, and two of them come within a minute", () => {
