@@ -124,7 +124,9 @@ function usedByAnswer(
   const { units } = expected;
   // Of a text that was spoken, an answer without tokens does not say that it has used none.
   const saysTokens = tokens.characters === 0 || tokens.input + tokens.output > 0;
-  const isWhole = ending === "reported" && !isDoubtful && saysTokens;
+  // An image that has come reports its own tokens: who leaves after the last has them all.
+  const hasAll = units?.unit === "images" && tokens.images >= units.count;
+  const isWhole = (ending === "reported" || hasAll) && !isDoubtful && saysTokens;
   const shown = isWhole ? 0 : Math.max(0, least - tokens.output - tokens.reasoning);
   const answer = shown === 0 ? usage : { ...usage, tokens: { ...tokens, output: tokens.output + shown } };
   const input = inputOf(dialect, tokens);
@@ -135,7 +137,7 @@ function usedByAnswer(
     output: Math.max(0, written - output),
     ...(units && { units: { unit: units.unit, count: Math.max(0, units.count - tokens[units.unit]) } }),
   });
-  if (ending === "cut") {
+  if (ending === "cut" && !isWhole) {
     const isRead = input + tokens.cached > 0;
     const read = isRead ? input : expected.input;
     const written = Math.min(expected.output, most);

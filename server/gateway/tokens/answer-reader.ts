@@ -14,6 +14,8 @@ const DATA = 0x64;
 const USAGE = Buffer.from("usage");
 const MODEL = Buffer.from("model");
 const NULL = Buffer.from("null");
+/** First byte of the data that ends a stream of OpenAI's: `[DONE]`. */
+const BRACKET = 0x5b;
 /** Bytes behind the word `usage` while the usage is yet to come; below, the bytes that end a member. */
 const IS_NULL = Buffer.from('":null');
 const ENDS = Buffer.from(",}");
@@ -57,8 +59,9 @@ export class AnswerReader {
   #unsound: Set<UsageMember> | undefined;
   /** Number of times that the document itself reported usage. */
   #times = 0;
-  /** Number of events that reported usage. */
+  /** Number of events that reported usage, and the position in the answer at which the last of them ends. */
   #reports = 0;
+  #reportEnd = 0;
   /** Model as JSON, which is parsed at the end. */
   #model: string | undefined;
   /** Model of the fallback that has served the answer; undefined for none. */
@@ -69,8 +72,11 @@ export class AnswerReader {
   #isInLine = false;
   /** Bytes of the answer so far. */
   #length = 0;
-  /** Events with data so far, and whether the next byte begins a line. */
+  /** Events with data so far, the position of the last, and whether one was the `[DONE]` that ends a stream. */
   #events = 0;
+  #lastEvent = 0;
+  #isDone = false;
+  /** True if the next byte begins a line. */
   #beginsLine = true;
 
   /**
@@ -107,7 +113,7 @@ export class AnswerReader {
 
   /** @param isWhole true if the answer has come to its end */
   end(isWhole: boolean): AnswerUsage {
-    this.#endEvent();
+    this.#endEvent(this.#length);
     this.#noteLast();
     const { tokens: disjoint, fits } = disjointTokens(this.#dialect, this.#reported);
     const tokens = this.#unit === undefined ? disjoint : { ...disjoint, [this.#unit]: this.#units(this.#unit) };
@@ -139,16 +145,24 @@ export class AnswerReader {
   #isFinal(isWhole: boolean): boolean {
     if (this.#dialect === "gemini") return isWhole;
     if (this.#dialect === "anthropic") return this.#times > 0;
-    // OpenAI reports it at the end alone; some upstreams in each event, of the answer so far. Of images each has its own.
-    return isWhole || !this.#isEvents || this.#reports === 1 || this.#unit === "images";
+    // OpenAI reports it in the last event alone; some upstreams in each event, of the answer so far. An image has its own.
+    const isLast = this.#reports === 1 && this.#lastEvent < this.#reportEnd && this.#unit !== "images";
+    return isWhole || !this.#isEvents || this.#isDone || isLast;
   }
 
   #countEvents(bytes: Buffer): void {
-    if (this.#beginsLine && bytes[0] === DATA) this.#events++;
+    if (this.#beginsLine && bytes[0] === DATA) this.#countEvent(bytes, 0);
     for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, end + 1)) {
-      if (bytes[end + 1] === DATA) this.#events++;
+      if (bytes[end + 1] === DATA) this.#countEvent(bytes, end + 1);
     }
     if (bytes.length > 0) this.#beginsLine = bytes[bytes.length - 1] === NEWLINE;
+  }
+
+  #countEvent(bytes: Buffer, at: number): void {
+    this.#events++;
+    // All other data is an object.
+    if (bytes[at + "data: ".length] === BRACKET || bytes[at + "data:".length] === BRACKET) this.#isDone = true;
+    else this.#lastEvent = this.#length - bytes.length + at;
   }
 
   #pushLines(bytes: Buffer): void {
@@ -157,7 +171,7 @@ export class AnswerReader {
       const end = bytes.indexOf(NEWLINE);
       this.#scanner.scan(end === -1 ? bytes : bytes.subarray(0, end));
       if (end === -1) return;
-      this.#endEvent();
+      this.#endEvent(this.#length - bytes.length + end);
       at = end + 1;
     }
     const last = bytes.lastIndexOf(NEWLINE);
@@ -174,7 +188,7 @@ export class AnswerReader {
       }
       const end = bytes.indexOf(NEWLINE, word);
       this.#scanner.scan(bytes.subarray(Math.max(at, bytes.lastIndexOf(NEWLINE, word) + 1), end));
-      this.#endEvent();
+      this.#endEvent(this.#length - bytes.length + end);
       at = end + 1;
       from = at;
     }
@@ -182,10 +196,14 @@ export class AnswerReader {
     if (this.#isInLine) this.#scanner.scan(bytes.subarray(Math.max(at, last + 1)));
   }
 
-  #endEvent(): void {
+  /** @param end position in the answer behind the event */
+  #endEvent(end: number): void {
     // The model of the event with the usage counts; else the first one.
     this.#model = this.#eventReports ? (this.#eventModel ?? this.#model) : (this.#model ?? this.#eventModel);
-    if (this.#eventReports) this.#reports++;
+    if (this.#eventReports) {
+      this.#reports++;
+      this.#reportEnd = end;
+    }
     this.#eventModel = undefined;
     this.#eventReports = false;
     this.#isInLine = false;

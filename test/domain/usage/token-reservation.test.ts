@@ -34,6 +34,13 @@ test.each<[number, Partial<CallBounds>, ExpectedTokens]>([
   expect(expectTokens(bytes, { ...BOUNDS, ...bounds })).toEqual(expected);
 });
 
+test("b128: who leaves a stream of images pays for all that it asked for, and once all have come for what they report", () => {
+  const of = (count: number): ExpectedTokens => ({ input: 40, output: 6_200, units: { unit: "images", count } });
+  const left = answer({ tokens: { ...NO_TOKENS, input: 9, output: 700, images: 1 }, ending: "cut" }, 100_000);
+  expect(usedTokens("openai", of(10), left)).toMatchObject({ reported: 709, estimated: 9 + 6_200 });
+  expect(usedTokens("openai", of(1), left)).toMatchObject({ reported: 709, estimated: 0 });
+});
+
 test("b242: a call that names what is to be read with it is expected to read more than its bytes", () => {
   expect(expectTokens(400, { ...BOUNDS, refers: true }).input).toBe(400 + REFERRED_INPUT);
 });

@@ -422,6 +422,17 @@ describe("An answer's usage", () => {
     );
     expect(read(said, { dialect: "openai", isEvents: true, isWhole: false }).ending).toBe("cut");
     expect(read(said, { dialect: "openai", isEvents: true }).ending).toBe("reported");
+    expect(read(said + DONE, { dialect: "openai", isEvents: true, isWhole: false }).ending).toBe("reported");
+    const early = events({ choices: [], usage: chatUsage }, { choices: [{ index: 0 }] });
+    expect(read(early, { dialect: "openai", isEvents: true, isWhole: false }, [20, 300]).ending).toBe("cut");
+  });
+
+  test("b128: is what was seen where a stream of images is cut: each has its own usage", () => {
+    const reader = new AnswerReader("openai", true, "images");
+    reader.push(
+      Buffer.from(events({ type: "image_generation.completed", usage: { input_tokens: 9, output_tokens: 7 } })),
+    );
+    expect(reader.end(false)).toMatchObject({ tokens: { input: 9, output: 7, images: 1 }, ending: "cut" });
   });
 
   test("is said to be unreported where it has no figure that is known", () => {
@@ -437,8 +448,8 @@ describe("An answer's usage", () => {
     expect(read(JSON.stringify({ usage: none }), { dialect: "openai" }).ending).toBe("unreported");
     const begun = events({ choices: [], usage: none });
     expect(read(begun, { dialect: "openai", isEvents: true, isWhole: false }).ending).toBe("cut");
-    const ended = events({ choices: [], usage: none }, { choices: [], usage: chatUsage });
-    expect(read(ended, { dialect: "openai", isEvents: true }).ending).toBe("reported");
+    const ended = events({ choices: [], usage: none }, { choices: [], usage: chatUsage }) + DONE;
+    expect(read(ended, { dialect: "openai", isEvents: true, isWhole: false }).ending).toBe("reported");
   });
 
   test("is said to be unreported where a whole answer has none", () => {
