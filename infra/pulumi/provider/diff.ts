@@ -5,7 +5,7 @@
 import { credentialsOf } from "./credentials.ts";
 import { type Difference, differences, propertyOf } from "./difference.ts";
 import { isPreviousOver, type VersionReason, versionReason } from "./key-secret.ts";
-import { type Inputs, isSameObject, type ResourceKind } from "./resources.ts";
+import type { Inputs, ResourceKind } from "./resources.ts";
 import type { Update } from "./update.ts";
 import { UNKNOWN } from "./values.ts";
 
@@ -32,7 +32,7 @@ export function diffResource(kind: ResourceKind, update: Update<Inputs>, now: nu
     ({ path }) =>
       !WITHOUT_EFFECT.has(propertyOf(path)) && !isStillPublicId(path, olds, news) && !isStillTeam(path, olds, news),
   );
-  const isSame = isSameObject(kind, oldInputs, news);
+  const isSame = !changes.some(({ path }) => kind.identity.includes(path));
   if (isSame && news.publicID !== UNKNOWN && changes.some(({ path }) => path === "publicID")) {
     throw new Error("publicID: does not change, since clients have it in their URLs: give the gateway another `name`");
   }

@@ -1,6 +1,5 @@
 /** Table of the four kinds of resources. */
 
-import { isDeepStrictEqual } from "node:util";
 import { API_MANAGED_KEY_FIELDS } from "../../../domain/key/declaration/api-managed-key.ts";
 import { isClusterScoped, type Kind } from "../../../domain/kinds/kinds.ts";
 
@@ -69,9 +68,4 @@ function namespacesOf({ namespaces }: Inputs): readonly Revealed[] {
 /** Returns the properties of a resource that are its spec. */
 export function specOf({ specFields }: ResourceKind, inputs: Inputs): Inputs {
   return Object.fromEntries(Object.entries(inputs).filter(([property]) => specFields.includes(property)));
-}
-
-/** True if both properties are of the same object. */
-export function isSameObject({ identity }: ResourceKind, a: Inputs, b: Inputs): boolean {
-  return identity.every((property) => isDeepStrictEqual(a[property] ?? "", b[property] ?? ""));
 }
