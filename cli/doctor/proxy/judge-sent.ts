@@ -16,8 +16,10 @@ export function judgeSent(what: string, { heard, arrived = [] }: Outcome, key: s
   }
   const judgements = arrived.flatMap(({ rawHeaders, target }) => {
     const held = (text: string) => rawHeaders.filter((_, i) => i % 2 === 0 && (rawHeaders[i + 1] ?? "").includes(text));
-    const [keys, forged] = [held(key), held(FORGED)];
-    const named = rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());
+    const names = rawHeaders.filter((_, i) => i % 2 === 0);
+    const named = names.map((name) => name.toLowerCase());
+    const [keys, upgrades] = [held(key), names.filter((name) => name.toLowerCase() === "upgrade")];
+    const forged = [...held(FORGED), ...upgrades];
     const lacking = CLAIMS.filter((claim) => named.filter((name) => name === claim).length !== 1);
     // Proxies leave out a header that is empty: a key of the management API has no namespace.
     const missing = lacking.filter((claim) => claim !== "x-keyplane-namespace" || named.includes(claim));

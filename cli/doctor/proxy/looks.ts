@@ -162,12 +162,14 @@ async function askWithKey(look: Look): Promise<Judgement[]> {
   if (!hasEcho) return [...judgements, unchecked(of, sent, "only the service sees that: give --authz-echo")];
   if (good.arrived?.length !== 1) return [...judgements, unchecked(of, sent, "the good request does not reach it")];
   judgements.push(...judgeSent(`GET ${path}`, good, key));
-  for (const carrier of ["X-API-Key", "X-Goog-Api-Key"]) {
-    judgements.push(...judgeSent(`a key in ${carrier}`, await ask(probes.get(path, [[carrier, key]])), key));
+  const carried = { "X-API-Key": [], "X-Goog-Api-Key": probes.DROPPED_CLAIMS };
+  for (const [carrier, others] of Object.entries(carried)) {
+    const probe = probes.get(path, [[carrier, key], ...others]);
+    judgements.push(...judgeSent(`a key in ${carrier}`, await ask(probe), key));
   }
   // A service of one's own may have WebSockets.
-  const dropped = isGateway ? probes.DROPPED_CLAIMS_AND_UPGRADE : probes.DROPPED_CLAIMS;
-  for (const forged of [probes.FORGED_CLAIMS, dropped, ...unseen.map((each) => [each])]) {
+  const upgrades = isGateway ? [probes.UPGRADE] : [];
+  for (const forged of [probes.FORGED_CLAIMS, ...upgrades, ...unseen.map((each) => [each])]) {
     judgements.push(...judgeSent(`GET ${path}`, await ask(probes.get(path, forged), key), key));
   }
   return judgements;

@@ -65,10 +65,10 @@ export const CLAIMS = ["key", "team", "namespace", "scopes", "operation"].map((e
 export const FORGED_CLAIMS: ProbeHeaders = CLAIMS.map((name) => [name, FORGED]);
 /** Claims that a client lists as headers of its connection alone, which proxies drop. */
 export const DROPPED_CLAIMS: ProbeHeaders = [["Connection", "close, X-Keyplane-Team, X-Keyplane-Key"]];
-/** The same, with a request for a tunnel, about whose content the proxy asks nothing more. */
-export const DROPPED_CLAIMS_AND_UPGRADE: ProbeHeaders = [
-  ["Connection", "Upgrade, X-Keyplane-Team, X-Keyplane-Key"],
-  ["Upgrade", FORGED],
+/** Request for a tunnel, about whose content the proxy asks nothing more. */
+export const UPGRADE: ProbeHeaders = [
+  ["Connection", "Upgrade"],
+  ["Upgrade", "websocket"],
 ];
 
 /** Headers in which the verifier is shown a target or a method by some proxy. */

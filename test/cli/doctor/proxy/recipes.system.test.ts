@@ -426,6 +426,13 @@ const BROKEN: Readonly<Record<(typeof PROXIES)[number], readonly Row[]>> = {
       /forward_auth/,
     ],
     [
+      "claims that a client has dropped",
+      { ...ECHO, edit: drop("request_header -Connection") },
+      "proxy-service",
+      /without one x-keyplane-key/,
+      /-Connection/,
+    ],
+    [
       "claims that are left on",
       { ...ECHO, edit: (all) => drop("request_header -X-Keyplane*")(all.replace(/\t\t\tcopy_headers .*\n/, "")) },
       "proxy-service",
