@@ -44,16 +44,20 @@ function messagesOf(line: string): SaidMessage[] {
   const isCodex = entry?.type === "response_item" && entry.payload?.type === "message";
   const message = isCodex ? entry?.payload : entry?.message;
   const role = message?.role;
-  if (entry?.isMeta || entry?.isSidechain || (role !== "user" && role !== "assistant")) return [];
+  if (entry?.isMeta || entry?.isSidechain || entry?.isCompactSummary || (role !== "user" && role !== "assistant"))
+    return [];
+  const texts = textsOf(message?.content).filter((text) => role === "assistant" || !OF_AGENT.test(text));
   // The memory takes no NUL characters.
-  const content = textOf(message?.content).replaceAll("\0", "");
-  return content.trim() === "" || (role === "user" && OF_AGENT.test(content)) ? [] : [{ role, content }];
+  const content = texts.join("\n").replaceAll("\0", "");
+  return content.trim() === "" ? [] : [{ role, content }];
 }
 
 type TranscriptEntry = {
   readonly type?: string;
   readonly isMeta?: boolean;
   readonly isSidechain?: boolean;
+  /** True for what a model has made of the session so far, in the person's place. */
+  readonly isCompactSummary?: boolean;
   readonly message?: TranscriptMessage;
   readonly payload?: TranscriptMessage;
 };
@@ -70,10 +74,8 @@ function parsed(line: string): TranscriptEntry | undefined {
 
 const TEXTS: ReadonlySet<unknown> = new Set(["text", "input_text", "output_text"]);
 
-function textOf(content: unknown): string {
-  if (typeof content === "string") return content;
-  if (!Array.isArray(content)) return "";
-  return content
-    .flatMap((part) => (TEXTS.has(part?.type) && typeof part.text === "string" ? [part.text] : []))
-    .join("\n");
+function textsOf(content: unknown): string[] {
+  if (typeof content === "string") return [content];
+  if (!Array.isArray(content)) return [];
+  return content.flatMap((part) => (TEXTS.has(part?.type) && typeof part.text === "string" ? [part.text] : []));
 }

@@ -92,17 +92,21 @@ async function read({ store, generator }: Extraction, lease: ExtractionLease): P
       ...{ instructions: INSTRUCTIONS, material, maxTokens: MAX_ANSWER_TOKENS, timeoutMs },
     });
   const result = await ask(passage, TIMEOUT_MS);
-  const useless = (why: string): ExtractionResult => ({ kind: "useless", why, tokens: tokensOfCall(passage) });
   if (result.kind !== "text") {
     const { kind, why, retryAfterMs, isOverrun, isDoubtful } = result;
-    if (kind === "refused" || isOverrun) return useless(why);
-    if (isDoubtful === true && (await ask(PROBE, PROBE_TIMEOUT_MS)).kind === "text") {
-      return { kind: "stuck", why, tokens: tokensOfCall(passage) + tokensOfCall(PROBE), retryAfterMs };
+    const isUseless = kind === "refused" || isOverrun === true;
+    // Who has no credit left is refused like a passage that is too long: that it is the passage's fault, the probe shows.
+    if ((isUseless || isDoubtful === true) && (await ask(PROBE, PROBE_TIMEOUT_MS)).kind === "text") {
+      const tokens = tokensOfCall(passage) + tokensOfCall(PROBE);
+      return isUseless ? { kind: "useless", why, tokens } : { kind: "stuck", why, tokens, retryAfterMs };
     }
-    return { kind, why, retryAfterMs };
+    return { kind: "failed", why, retryAfterMs };
   }
   const found = result.text === undefined ? undefined : readStatements(result.text);
-  if (found === undefined) return useless("the model's answer is not the JSON that it was asked for");
+  if (found === undefined) {
+    const why = "the model's answer is not the JSON that it was asked for";
+    return { kind: "useless", why, tokens: tokensOfCall(passage) };
+  }
   const statements = distinct([...lease.statements, ...found]);
   return lease.isLast ? saveNew(store, lease, statements) : { kind: "read", statements };
 }

@@ -234,26 +234,33 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
     });
   }
 
-  test("b331: sets nothing aside while the upstream fails at whatever it is asked", async (context) => {
-    const library = await startLibrary(context);
-    library.upstream.answerWith((response) => response.writeHead(503).end());
-    await library.declare();
-    const ids = [
-      (await library.handOver("Anna drinks tea.")).json.id,
-      (await library.handOver("So does Otto.")).json.id,
-    ];
-    await until("each was tried several times", async () => {
-      await library.hurry();
-      return library.upstream.received.length > 16;
+  for (const [what, status] of [
+    ["with 503", 503],
+    ["with 400, as where there is no credit left", 400],
+    ["with 422", 422],
+    ["with nothing", undefined],
+  ] as const) {
+    test(`b331: sets nothing aside while the upstream answers whatever it is asked ${what}`, async (context) => {
+      const library = await startLibrary(context, { timeoutMs: 300 });
+      library.upstream.answerWith((response) => status !== undefined && response.writeHead(status).end());
+      await library.declare();
+      const ids = [
+        (await library.handOver("Anna drinks tea.")).json.id,
+        (await library.handOver("So does Otto.")).json.id,
+      ];
+      await until("each was tried several times", async () => {
+        await library.hurry();
+        return library.upstream.received.length > 16;
+      });
+      for (const id of ids) expect((await library.job(id)).ended).toBeNull();
+      library.upstream.answerWith((response, received) => answerText(response, received, found(TEA)));
+      // A try that the upstream had refused a moment before puts its job off once more.
+      await until("each is done", async () => {
+        await library.hurry();
+        return (await Promise.all(ids.map((id) => library.job(id)))).every(({ status }) => status === "done");
+      });
     });
-    for (const id of ids) expect((await library.job(id)).ended).toBeNull();
-    library.upstream.answerWith((response, received) => answerText(response, received, found(TEA)));
-    // A try that the upstream had refused a moment before puts its job off once more.
-    await until("each is done", async () => {
-      await library.hurry();
-      return (await Promise.all(ids.map((id) => library.job(id)))).every(({ status }) => status === "done");
-    });
-  });
+  }
 
   test("b332: reads the conversations of its subjects in turns, however many one of them has handed over", async (context) => {
     const library = await startLibrary(context, { workers: 0 });
