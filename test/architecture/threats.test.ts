@@ -262,6 +262,7 @@ describe("docs/security/threats.md", () => {
       "b452",
       "b453",
       "b454",
+      "b455",
       "b456",
       "b457",
       "b458",

@@ -13,7 +13,7 @@ import { lockData } from "./lock.ts";
 import { createManifests } from "./manifests/manifests.ts";
 import { openOrigins } from "./manifests/origins.ts";
 import { FilesObjects } from "./objects.ts";
-import { closeOwnFolder } from "./own-folder.ts";
+import { closeOwnFolder, hideFromGit } from "./own-folder.ts";
 import { createSecretWatch } from "./secrets/secret-watch.ts";
 import { FilesSecrets } from "./secrets/secrets.ts";
 import { createStatusFiles } from "./status.ts";
@@ -74,6 +74,7 @@ async function openLocked(
 ): Promise<Cluster & { close(): Promise<void> }> {
   const { data, clock, randomUuid } = options;
   const log: Log = (level, message) => options.log({ level, message: onOneLine(message) });
+  await hideFromGit(data);
   await forgetHeld(data);
   const statusFiles = createStatusFiles(join(data, "status"), (message) => log("error", message));
   const objects = await FilesObjects.open(join(data, "objects"), statusFiles, { clock, randomUuid });

@@ -3,7 +3,7 @@ import { chmod, lstat, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { foreignOwner, isForeign, STICKY } from "../../../runtime/distrust.ts";
 import { hasCode } from "../../../runtime/error-code.ts";
-import { ensureFolder, whenMissing } from "./disk.ts";
+import { ensureFolder, replaceFile, whenMissing } from "./disk.ts";
 
 const OWN = 0o700;
 const OTHERS = 0o077;
@@ -78,4 +78,10 @@ async function close(path: string, { mode }: Stats): Promise<void> {
     if ((mode & OTHERS_WRITE) === 0) return;
     throw new Error(`${path} can be written by others on this machine: have root close it (chmod go=)`);
   });
+}
+
+/** Has Git pass over the data folder, with the plaintexts in it, where it lies in a repository (threats b455). */
+export async function hideFromGit(data: string): Promise<void> {
+  const path = join(data, ".gitignore");
+  if ((await lstat(path).catch(whenMissing(undefined))) === undefined) await replaceFile(path, "*\n");
 }

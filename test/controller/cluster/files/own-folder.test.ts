@@ -1,6 +1,9 @@
+import { execFileSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { chmod, chown, lstat, mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
+import { openFilesCluster } from "../../../../controller/cluster/files/cluster.ts";
 import { closeOwnFolder } from "../../../../controller/cluster/files/own-folder.ts";
 import { makeFolder } from "./harness.ts";
 
@@ -26,6 +29,23 @@ async function make(name: string, mode: number, isFolder = false): Promise<strin
 
 const close = (me?: number) => closeOwnFolder(data, (message) => warnings.push(message), me);
 const modeOf = async (path: string) => (await lstat(path)).mode & 0o7777;
+
+test("b455: nothing of a data folder in a Git repository is added to it", async () => {
+  const [git, manifests] = [(...args: string[]) => execFileSync("git", args, { cwd: data }), `${data}-manifests`];
+  git("init", "--quiet");
+  await mkdir(manifests);
+  const inGit = join(data, "below");
+  await mkdir(inGit);
+  for (let opened = 0; opened < 2; opened++) {
+    const clock = { now: Date.now, monotonic: () => performance.now() };
+    const cluster = await openFilesCluster({
+      ...{ manifests, data: inGit, clock, randomUuid: randomUUID },
+      log: () => {},
+    });
+    await cluster.close();
+  }
+  expect(String(git("status", "--porcelain", "--untracked-files=all"))).toBe("");
+});
 
 test("b326: a data folder is closed, with what is in it, however it was found", async () => {
   await chmod(data, 0o777);
