@@ -50,12 +50,14 @@ export async function endState(world: World, secretNames: readonly string[], see
   };
 }
 
+const NUMBERS: ReadonlySet<string> = new Set(["sequence", "number", "currentVersion", "restartedVersion"]);
+
 /** A status without ids, prefixes, times and numbers. */
 function normalise(status: unknown, tag: string, behind: (generation: number) => number | undefined): unknown {
   const text = JSON.stringify(status ?? null, (field, value) => {
     if (field === "observedGeneration") return behind(value);
     if (field === "keyID" || field === "keyPrefix") return "…";
-    if (field === "sequence" || field === "number" || field === "currentVersion") return "#";
+    if (NUMBERS.has(field)) return "#";
     return value;
   });
   return JSON.parse(
