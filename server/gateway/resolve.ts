@@ -157,10 +157,7 @@ function resolveRoute(
   return route.weight === undefined ? resolved : inChosenOrder(gateway, route, dialect, key, resolved);
 }
 
-/**
- * Puts the candidates of a route with weights into the order in which a call asks them: last those that have no
- * credential at present.
- */
+/** Puts the candidates of a route with weights into the order in which a call asks them. */
 function inChosenOrder(
   gateway: GatewayRecord,
   route: RouteRecord,
@@ -171,13 +168,9 @@ function inChosenOrder(
   const seed = route.sticky === undefined ? callId : keyId;
   if (seed === undefined) return resolved;
   const { first, after } = choicesOf(route);
-  const inOrder = candidatesOf(gateway, [...inTurn(first, seed), ...after], dialect);
-  const [chosen, ...others] = inOrder.some(lacksCredential)
-    ? [...inOrder.filter((one) => !lacksCredential(one)), ...inOrder.filter(lacksCredential)]
-    : inOrder;
-  return chosen === undefined
-    ? resolved
-    : { ...resolved, candidates: [chosen, ...others], declared: resolved.candidates };
+  const [chosen, ...others] = candidatesOf(gateway, [...inTurn(first, seed), ...after], dialect);
+  if (chosen === undefined) return resolved;
+  return withCredentials({ ...resolved, candidates: [chosen, ...others], declared: resolved.candidates });
 }
 
 function lacksCredential({ upstream }: UpstreamCandidate): boolean {
