@@ -48,7 +48,8 @@ export async function openPrices(
    * milliseconds.
    */
   let content: Buffer | undefined = await readConfiguredFile("--prices", file);
-  let isUsed = true;
+  /** True if the content is that of the list in use, or has a fault. */
+  let isDone = true;
   let list = listOf(file, content);
   let fault: string | undefined;
   const readAgain = async (): Promise<void> => {
@@ -56,10 +57,12 @@ export async function openPrices(
     content = undefined;
     const now = await readConfiguredFile("--prices", file);
     content = now;
-    const isAtRest = before !== undefined && now.equals(before);
-    if (!isAtRest) isUsed = false;
-    if (isUsed || !isAtRest) return;
-    isUsed = true;
+    if (before === undefined || !now.equals(before)) {
+      isDone = false;
+      return;
+    }
+    if (isDone) return;
+    isDone = true;
     const { version } = list;
     list = listOf(file, now);
     if (list.version !== version) log?.info({}, `usage is priced by ${file} as it is now: ${list.version}`);
