@@ -28,16 +28,18 @@ const WITHOUT_EFFECT = new Set(["reason"]);
  */
 export function diffResource(kind: ResourceKind, update: Update<Inputs>, now: number): Diff {
   const { olds, oldInputs, news } = update;
-  const changes = differences(oldInputs, news).filter(
-    ({ path }) =>
-      !WITHOUT_EFFECT.has(propertyOf(path)) && !isStillPublicId(path, olds, news) && !isStillTeam(path, olds, news),
-  );
-  const isSame = !changes.some(({ path }) => kind.identity.includes(path));
+  const changes = differences(oldInputs, news)
+    .filter(
+      ({ path }) =>
+        !WITHOUT_EFFECT.has(propertyOf(path)) && !isStillPublicId(path, olds, news) && !isStillTeam(path, olds, news),
+    )
+    .map((change) => ({ ...change, replaces: kind.identity.includes(change.path) }));
+  const isSame = !changes.some(({ replaces }) => replaces);
   if (isSame && news.publicID !== UNKNOWN && changes.some(({ path }) => path === "publicID")) {
     throw new Error("publicID: does not change, since clients have it in their URLs: give the gateway another `name`");
   }
   return {
-    differences: changes.map((change) => ({ ...change, replaces: kind.identity.includes(change.path) })),
+    differences: changes,
     deleteFirst: !isSame && kind.excludes({ ...oldInputs, ...olds }, news),
     because: outdated(kind, update, now),
   };
