@@ -18,8 +18,8 @@ export function judgeSent(what: string, { heard, arrived = [] }: Outcome, key: s
     const held = (text: string) => rawHeaders.filter((_, i) => i % 2 === 0 && (rawHeaders[i + 1] ?? "").includes(text));
     const names = rawHeaders.filter((_, i) => i % 2 === 0);
     const named = names.map((name) => name.toLowerCase());
-    const [keys, upgrades] = [held(key), names.filter((name) => name.toLowerCase() === "upgrade")];
-    const forged = [...held(FORGED), ...upgrades];
+    const keys = held(key);
+    const forged = [...held(FORGED), ...names.filter((_, i) => named[i] === "upgrade")];
     const lacking = CLAIMS.filter((claim) => named.filter((name) => name === claim).length !== 1);
     // Proxies leave out a header that is empty: a key of the management API has no namespace.
     const missing = lacking.filter((claim) => claim !== "x-keyplane-namespace" || named.includes(claim));
