@@ -301,6 +301,7 @@ create table key_policies (
   teams jsonb not null,
   rules jsonb not null,
   selector_since timestamp with time zone not null,
+  made_teams jsonb default '{}'::jsonb not null,
   constraint key_policies_pkey PRIMARY KEY (cluster, uid)
 );
 create table key_request_days (

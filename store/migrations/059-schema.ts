@@ -213,6 +213,7 @@ ${feedsUpdate("gateway_upstreams", "takes_credential", "gateway", "gateway_id", 
 ${INCARNATION}
 alter table sessions add column incarnation text not null default incarnation();
 alter table sign_in_links add column incarnation text not null default incarnation();
+alter table key_policies add column made_teams jsonb not null default '{}';
 `;
 
 /** Index over parts of the facts that declarations state of keys for people, like the index of names. */
@@ -474,8 +475,10 @@ create table key_policies (
   -- Since when it is for each of the cluster's teams, and since when each of its rules is as it is.
   teams jsonb not null,
   rules jsonb not null,
-  -- Since when its selector is as it is: for teams that no cluster declares.
+  -- Since when its selector is as it is: for teams that no cluster declares and that were made since.
   selector_since timestamptz not null,
+  -- Since when it is for each of these teams, by id, of those that were there when it was last stored.
+  made_teams jsonb not null default '{}',
   primary key (cluster, uid)
 );
 

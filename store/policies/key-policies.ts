@@ -26,14 +26,43 @@ export type FoundPolicy = {
 /** Stores a policy. */
 export async function savePolicy(tx: Tx, { cluster, uid, name, spec, teams, rules }: FoundPolicy): Promise<void> {
   await changeSharedBudgets(tx);
-  await sql`insert into key_policies (cluster, uid, name, spec, teams, rules, selector_since)
+  const madeTeams = await selectedMadeTeams(tx, { cluster, uid }, spec);
+  await sql`insert into key_policies (cluster, uid, name, spec, teams, rules, made_teams, selector_since)
     values (${cluster}, ${uid}, ${name}, ${JSON.stringify(spec)}::jsonb, ${JSON.stringify(teams)}::jsonb,
-      ${JSON.stringify(rules)}::jsonb, ${DATABASE_NOW})
+      ${JSON.stringify(rules)}::jsonb, ${madeTeams}::jsonb, ${DATABASE_NOW})
     on conflict (cluster, uid) do update set name = excluded.name, spec = excluded.spec, teams = excluded.teams,
-      rules = excluded.rules, selector_since = case
+      rules = excluded.rules, made_teams = excluded.made_teams, selector_since = case
         when key_policies.spec->'teamSelector' = excluded.spec->'teamSelector' then key_policies.selector_since
         else excluded.selector_since end`.execute(tx);
   await shareBudgets(tx, { cluster });
+}
+
+/**
+ * Returns since when a policy selects each team that no cluster declares, by id, as JSON. A team that it selected before
+ * keeps its time: an edit of the selector begins no grace period anew.
+ *
+ * @param spec undefined if it cannot be read: the selection stays
+ */
+async function selectedMadeTeams(
+  tx: Tx,
+  { cluster, uid }: Pick<FoundPolicy, "cluster" | "uid">,
+  spec: PlatformKeyPolicySpec | undefined,
+): Promise<string> {
+  const { rows } = await sql<Pick<PolicyRow, "name" | "spec" | "madeTeams" | "selectorSince">>`
+    select name, spec, made_teams as "madeTeams", selector_since as "selectorSince" from key_policies
+    where cluster = ${cluster} and uid = ${uid}`.execute(tx);
+  const [before] = rows;
+  const selector = before && readPolicySpec(before)?.teamSelector;
+  const { rows: teams } = await sql<MadeTeam & { name: string; labels: Record<string, string>; now: Date }>`
+    select id, name, labels, created_at as "madeAt", ${DATABASE_NOW} as now from teams where cluster = ${API_CLUSTER}`.execute(
+    tx,
+  );
+  const selected = teams.flatMap((team): [string, string][] => {
+    const wasSelected = selector ? selectsTeam(selector, team) : Object.hasOwn(before?.madeTeams ?? {}, team.id);
+    if (!(spec === undefined ? wasSelected : selectsTeam(spec.teamSelector, team))) return [];
+    return [[team.id, before && wasSelected ? madeTeamSince(team, before) : rfc3339Millis(team.now.getTime())]];
+  });
+  return JSON.stringify(Object.fromEntries(selected));
 }
 
 /** True if a policy is stored exactly so, and nothing has to be written. */
@@ -60,9 +89,13 @@ export async function findPolicySpec(
 
 /** Records that a cluster has policies that cannot be read: each may apply to any of its teams. */
 export async function saveUnreadablePolicies(tx: Tx, cluster: string, uids: readonly string[]): Promise<void> {
-  await sql`insert into key_policies (cluster, uid, name, spec, teams, rules, selector_since)
-    select ${cluster}, uid, '', null, '[]', '[]', ${DATABASE_NOW} from unnest(${uids}::text[]) as given (uid)
-    on conflict (cluster, uid) do update set spec = null where key_policies.spec is not null`.execute(tx);
+  for (const uid of uids) {
+    const madeTeams = await selectedMadeTeams(tx, { cluster, uid }, undefined);
+    await sql`insert into key_policies (cluster, uid, name, spec, teams, rules, made_teams, selector_since)
+      values (${cluster}, ${uid}, '', null, '[]', '[]', ${madeTeams}::jsonb, ${DATABASE_NOW})
+      on conflict (cluster, uid) do update set spec = null, made_teams = excluded.made_teams
+        where key_policies.spec is not null`.execute(tx);
+  }
 }
 
 /** Deletes policies that are no longer declared. */
@@ -117,17 +150,19 @@ export async function policiesMark(db: Db): Promise<string> {
   return rows[0]?.mark ?? "";
 }
 
-type PolicyRow = {
+type MadeTeam = { id: string; madeAt: Date };
+
+type PolicyRow = MadeTeam & {
   cluster: string;
   uid: string;
   name: string;
   spec: unknown;
   teams: { name: string; since: string }[];
   rules: RuleInForce[];
+  madeTeams: Record<string, string>;
   selectorSince: Date;
   team: string;
   teamCluster: string;
-  madeAt: Date;
   labels: Record<string, string>;
 };
 
@@ -138,8 +173,8 @@ type PolicyRow = {
  */
 export async function policiesOfTeam(db: Db, teamId: string): Promise<TeamPolicies> {
   const { rows } = await sql<PolicyRow>`
-    select p.cluster, p.uid, p.name, p.spec, p.teams, p.rules, p.selector_since as "selectorSince",
-      t.name as team, t.cluster as "teamCluster", t.created_at as "madeAt", t.labels
+    select p.cluster, p.uid, p.name, p.spec, p.teams, p.rules, p.made_teams as "madeTeams",
+      p.selector_since as "selectorSince", t.id, t.name as team, t.cluster as "teamCluster", t.created_at as "madeAt", t.labels
     from teams t join key_policies p on p.cluster = t.cluster or t.cluster = ${API_CLUSTER}
     where t.id = ${teamId} order by p.cluster, p.name, p.uid`.execute(db);
   const read = rows.map((row) => ({ row, spec: readPolicySpec(row) }));
@@ -159,9 +194,17 @@ function nameAmong({ name, cluster }: PolicyRow, rows: readonly PolicyRow[]): st
   return isShared ? `${name} (cluster ${cluster})` : name;
 }
 
-function selectedSince({ team, teams, teamCluster, madeAt, selectorSince }: PolicyRow): string | undefined {
-  if (teamCluster !== API_CLUSTER) return teams.find(({ name }) => name === team)?.since;
-  return rfc3339Millis(Math.max(madeAt.getTime(), selectorSince.getTime()));
+function selectedSince(row: PolicyRow): string | undefined {
+  if (row.teamCluster !== API_CLUSTER) return row.teams.find(({ name }) => name === row.team)?.since;
+  return madeTeamSince(row, row);
+}
+
+/** Returns since when a policy selects a team that no cluster declares: as noted, or since the later one came. */
+function madeTeamSince(
+  { id, madeAt }: MadeTeam,
+  { madeTeams, selectorSince }: Pick<PolicyRow, "madeTeams" | "selectorSince">,
+): string {
+  return madeTeams[id] ?? rfc3339Millis(Math.max(madeAt.getTime(), selectorSince.getTime()));
 }
 
 /**

@@ -270,6 +270,7 @@ describe("docs/security/threats.md", () => {
       "b460",
       "b461",
       "b462",
+      "b463",
     ];
     const faults = [
       "c82",
