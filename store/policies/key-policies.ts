@@ -60,7 +60,9 @@ async function selectedMadeTeams(
   const selected = teams.flatMap((team): [string, string][] => {
     const wasSelected = selector ? selectsTeam(selector, team) : Object.hasOwn(before?.madeTeams ?? {}, team.id);
     if (!(spec === undefined ? wasSelected : selectsTeam(spec.teamSelector, team))) return [];
-    return [[team.id, before && wasSelected ? madeTeamSince(team, before) : rfc3339Millis(team.now.getTime())]];
+    return [
+      [team.id, madeTeamSince(team, before && wasSelected ? before : { madeTeams: {}, selectorSince: team.now })],
+    ];
   });
   return JSON.stringify(Object.fromEntries(selected));
 }
