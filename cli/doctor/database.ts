@@ -11,7 +11,12 @@ import {
   sqlState,
 } from "../../store/database/errors.ts";
 import { assertListenWorks } from "../../store/database/migrate/listen-check.ts";
-import { assertSchemaVersion, SCHEMA_VERSION, schemaVersion } from "../../store/database/migrate/migrate.ts";
+import {
+  assertSchemaVersion,
+  MIN_SCHEMA_VERSION,
+  SCHEMA_VERSION,
+  schemaVersion,
+} from "../../store/database/migrate/migrate.ts";
 import { assertServerVersion } from "../../store/database/migrate/server-version.ts";
 import { type DatabaseLocation, protectionOf } from "../../store/database/postgres/connection-config.ts";
 import { openPostgres } from "../../store/database/postgres/postgres.ts";
@@ -147,8 +152,10 @@ async function checkSchema({ store }: Database): Promise<Finding> {
     );
   } catch (error) {
     if (!(error instanceof SchemaVersionError)) throw error;
-    const isNewer = (await schemaVersion(store.db)) > SCHEMA_VERSION;
-    const step = isNewer ? "use the keyplane that migrated it, or a later one" : "keyplane migrate --database-url URL";
+    const version = await schemaVersion(store.db);
+    const isTooOld = version > 0 && version < MIN_SCHEMA_VERSION;
+    const migrate = isTooOld ? "do what this says" : "keyplane migrate --database-url URL";
+    const step = version > SCHEMA_VERSION ? "use the keyplane that migrated it, or a later one" : migrate;
     return wrong("database-schema", error.message, step);
   }
 }
