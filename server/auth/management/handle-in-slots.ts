@@ -1,6 +1,7 @@
 import type { preHandlerHookHandler } from "fastify";
 import { CallerLeftError } from "../../../store/database/errors.ts";
 import { inManagementSlots } from "../../../store/database/management-slots.ts";
+import { SAFE_METHODS } from "../../http/safe-methods.ts";
 import { type ManagedBodyDeps, managedBodyHolder } from "./body-holder.ts";
 
 /** Signal that is never aborted: a change goes on although its caller has left. */
@@ -15,7 +16,7 @@ export function handleInSlots({ index }: Pick<ManagedBodyDeps, "index">): preHan
     const { managementPrincipal, raw } = request;
     if (managementPrincipal === null) return done();
     const { teamId } = managedBodyHolder(index, managementPrincipal);
-    const isChange = raw.method !== "GET";
+    const isChange = !SAFE_METHODS.has(raw.method ?? "");
     inManagementSlots({ teamId, signal: isChange ? STAYS : leftBy(reply.raw), isChange }, done);
   };
 }
