@@ -41,9 +41,14 @@ export type LoadedKey = StoredKey & {
   readonly managedBy: string | null;
 };
 
-/** True if the team of a row `k` of `keys` holds its namespace. A key without a namespace belongs to its team alone. */
-export const TEAM_HOLDS_NAMESPACE = sql<boolean>`(k.namespace = '' or exists (
-  select from team_namespaces n where n.cluster = k.cluster and n.namespace = k.namespace and n.team_id = k.team_id))`;
+/**
+ * True if the team of a row `k` of `keys` holds its namespace. A key without a namespace belongs to its team alone, which
+ * may be deleted.
+ */
+export const TEAM_HOLDS_NAMESPACE = sql<boolean>`(case when k.namespace = ''
+  then exists (select from teams t where t.id = k.team_id and t.state = 'active')
+  else exists (select from team_namespaces n
+    where n.cluster = k.cluster and n.namespace = k.namespace and n.team_id = k.team_id) end)`;
 
 /** Number of versions that a key shows at least, however long ago they ended (spec §5). */
 const SHOWN_VERSIONS = MAX_RETIRING + 1;

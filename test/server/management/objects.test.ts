@@ -144,9 +144,18 @@ describeNightlyOnEachEngine("what the management API makes", (store) => {
       const team = await madeTeam();
       const key = await api.send("POST", "/keys", { name: "a", team: team.name, spec: { preset: "MCPReadOnly" } });
       await api.send("DELETE", `/teams/${team.id}`);
-      expect(await api.tryKey(key.body.secret)).toBe(401);
+      const shown = async () => {
+        const listed = (state: string) => api.send("GET", `/keys?team=${team.id}&state=${state}`);
+        const [one, active, suspended] = await Promise.all([
+          api.send("GET", `/keys/${key.body.id}`),
+          listed("active"),
+          listed("suspended"),
+        ]);
+        return [one.body.state, active.body.items.length, suspended.body.items.length];
+      };
+      expect([await api.tryKey(key.body.secret), ...(await shown())]).toEqual([401, "suspended", 0, 1]);
       expect((await api.send("POST", "/teams", { name: team.name, spec: {} })).body.id).toBe(team.id);
-      expect(await api.tryKey(key.body.secret)).toBe(200);
+      expect([await api.tryKey(key.body.secret), ...(await shown())]).toEqual([200, "active", 1, 0]);
     });
 
     test("has its leaked keys revoked where its spec says so, and reported where it says nothing", async () => {

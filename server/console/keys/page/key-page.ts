@@ -147,7 +147,9 @@ ${key.managedBy !== null && managedElsewhere(key.managedBy)}
 function suspension({ spec, declaredIn, namespace, team }: KeyJson): Html {
   const until =
     spec.state !== "Suspended"
-      ? `Team ${team} does not hold namespace ${namespace} any more: it works again once the team does.`
+      ? namespace === ""
+        ? `Team ${team} was deleted: it works again once there is a team of this name.`
+        : `Team ${team} does not hold namespace ${namespace} any more: it works again once the team does.`
       : declaredIn === null
         ? "It works again once it is resumed."
         : "It works again once its declaration says state: Active.";
