@@ -194,7 +194,7 @@ function memoryWays({ scopes }: Pick<KeyJson, "scopes">, publicUrl: string): Usa
       title: "MCP",
       code: JSON.stringify({ mcpServers: { memory: server } }, null, 2),
       next: `Save it as .mcp.json where the client runs, and have it call ${
-        mayRead ? "memory_recall with what you look for" : "memory_save with what is to be remembered"
+        mayRead ? "memory_recall with what you look for" : "memory_save_atom with what is to be remembered"
       }.`,
     },
   ];

@@ -88,5 +88,5 @@ test.each([
 test("the first calls of a key that may only write are none that reads", () => {
   const page = String(firstCalls({ scopes: ["memory:write"], spec: ACTIVE }, undefined, "http://memory.example"));
   expect(page).not.toMatch(/atoms\?limit|memory_recall/);
-  expect(page).toContain("memory_save");
+  expect(page).toContain("call memory_save_atom with");
 });
