@@ -2,20 +2,22 @@
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import { findCondition } from "../../domain/conditions.ts";
 import type { Db } from "../../store/database/change.ts";
-import { refusedCredentials } from "../../store/gateways/upstream-outcomes.ts";
+import { lostCredentials, refusedCredentials } from "../../store/gateways/upstream-outcomes.ts";
 import type { Declaration } from "./declarations.ts";
 import { type Finding, ok, wrong } from "./finding.ts";
 
 const FINE = ok("gateway-credentials", "no provider refuses a gateway's credential");
 
-/** Reports refused credentials from the store, which covers gateways made by hand too. */
+/** Reports refused and lost credentials from the store, which covers gateways made by hand too. */
 export async function checkGatewayCredentials({ db }: { readonly db: Db }): Promise<Finding[]> {
-  const findings = (await refusedCredentials(db)).map((refused) => {
-    const { cluster, namespace, name, gatewayId, upstream, dialect, takesCredential } = refused;
+  const refused = (await refusedCredentials(db)).map((one) => ({
+    ...one,
+    what: one.takesCredential ? "refuses the gateway's credential" : "asks for a credential, and is declared without",
+  }));
+  const lost = (await lostCredentials(db)).map((one) => ({ ...one, what: "has no credential", takesCredential: true }));
+  const findings = [...refused, ...lost].map((one) => {
+    const { cluster, namespace, name, gatewayId, upstream, dialect, takesCredential, what } = one;
     const title = namespace === "" ? name : `${namespace}/${name}`;
-    const what = takesCredential
-      ? "refuses the gateway's credential"
-      : "asks for a credential, and is declared without";
     const message = `upstream ${upstream} (${dialect}) of ModelGateway ${title} ${what}`;
     const byHand = takesCredential ? "write it into that upstream's Secret" : "name its Secret by credentialRef";
     const step = cluster === API_CLUSTER ? `send it by PUT /api/v1/gateways/${gatewayId}` : byHand;

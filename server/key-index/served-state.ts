@@ -3,7 +3,6 @@ import { UNSTORED_VERSION } from "../../domain/access/key-record.ts";
 import type { MemberToken } from "../../domain/access/membership.ts";
 import type { RateVerdict } from "../../domain/access/rate-limit.ts";
 import type { Logger } from "../../runtime/log.ts";
-import { KeyringError } from "../../store/database/errors.ts";
 import type { Keyring } from "../../store/encryption/keyring.ts";
 import type { Changes, Snapshot } from "../../store/feed/change-feed.ts";
 import { openGateway, type SealedGateway } from "../../store/gateways/gateways.ts";
@@ -157,23 +156,13 @@ export class ServedState implements KeyIndexView {
     this.#deps.broadcast?.({ kind: "changed" });
   }
 
-  /**
-   * Opens a gateway's credentials. A credential that does not open closes its own gateway's upstreams, not the whole
-   * replica.
-   */
+  /** Opens a gateway's credentials. A credential that does not open closes its own upstream, not the whole replica. */
   #open(gateway: SealedGateway): GatewayRecord {
     this.#unreadable.delete(gateway.gatewayId);
-    try {
-      return openGateway(gateway, this.#deps.keyring);
-    } catch (error) {
-      if (!(error instanceof KeyringError)) throw error;
+    return openGateway(gateway, this.#deps.keyring, (error) => {
       this.#unreadable.add(gateway.gatewayId);
       this.#deps.log.error({ error, gatewayId: gateway.gatewayId }, "a gateway's credential cannot be read");
-      return {
-        ...gateway,
-        upstreams: gateway.upstreams.map(({ sealed: _, ...upstream }) => ({ ...upstream, credential: null })),
-      };
-    }
+    });
   }
 
   #resolvePlaceholders(): void {

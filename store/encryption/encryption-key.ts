@@ -11,8 +11,6 @@ import type { Store } from "../database/store.ts";
 import { MAY_SERVE } from "../replicas/replica-health.ts";
 import { type Keyring, openSealed, seal } from "./keyring.ts";
 
-/** Value that {@link forgetEncryptionKey} leaves instead of a credential: no key opens it. */
-const LOST = Buffer.from([0]);
 /** Columns with encrypted texts, each with the column whose value is bound to the text as additional data. */
 const SEALED = [
   { table: "gateway_upstreams", column: "credential", aad: "gateway_id", of: "an upstream of gateway" },
@@ -192,7 +190,7 @@ export async function forgetEncryptionKey(store: Store, key: string): Promise<nu
     await tx.deleteFrom("encryption_key").where("fingerprint", "like", `${short}%`).execute();
     let lost = 0n;
     for (const { table, column } of SEALED) {
-      const { numAffectedRows = 0n } = await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${LOST}
+      const { numAffectedRows = 0n } = await sql`update ${sql.table(table)} set ${sql.ref(column)} = null
         where ${isSealed(column)} and ${keyOf(column)} = ${short}`.execute(tx);
       lost += numAffectedRows;
     }

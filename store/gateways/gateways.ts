@@ -8,7 +8,7 @@ import type {
 } from "../../domain/access/key-record.ts";
 import type { Author } from "../audit/audit.ts";
 import type { Db, Tx } from "../database/change.ts";
-import { PublicIdTakenError } from "../database/errors.ts";
+import { KeyringError, PublicIdTakenError } from "../database/errors.ts";
 import { newId } from "../database/ids.ts";
 import { DATABASE_NOW } from "../database/times.ts";
 import { sealingKeyring } from "../encryption/encryption-key.ts";
@@ -202,18 +202,28 @@ async function releaseWhere(tx: Tx, which: RawBuilder<boolean>): Promise<boolean
 }
 
 /**
- * Decrypts a gateway's credentials: the gateway as a replica serves it.
+ * Decrypts a gateway's credentials: the gateway as a replica serves it. An upstream whose credential no key opens has
+ * none.
  *
- * @throws KeyringError if a credential's key is not in the keyring: refuse to start, rather than serve without it
+ * @param onUnreadable called with the error for each such upstream
  */
-export function openGateway(gateway: SealedGateway, keyring: Keyring): GatewayRecord {
-  return {
-    ...gateway,
-    upstreams: gateway.upstreams.map(({ sealed, ...upstream }) => ({
-      ...upstream,
-      credential: sealed === null || sealed === false ? sealed : unseal(keyring, sealed, gateway.gatewayId),
-    })),
+export function openGateway(
+  gateway: SealedGateway,
+  keyring: Keyring,
+  onUnreadable: (error: KeyringError) => void,
+): GatewayRecord {
+  const open = (sealed: SealedGateway["upstreams"][number]["sealed"]) => {
+    if (sealed === null || sealed === false) return sealed;
+    try {
+      return unseal(keyring, sealed, gateway.gatewayId);
+    } catch (error) {
+      if (!(error instanceof KeyringError)) throw error;
+      onUnreadable(error);
+      return null;
+    }
   };
+  const upstreams = gateway.upstreams.map(({ sealed, ...upstream }) => ({ ...upstream, credential: open(sealed) }));
+  return { ...gateway, upstreams };
 }
 
 /** Row of the change feed's query for gateways: one for each upstream of a gateway. */

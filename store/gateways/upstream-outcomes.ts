@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import type { Db } from "../database/change.ts";
 import { DATABASE_NOW, toDate, toMs } from "../database/times.ts";
 
@@ -109,6 +110,16 @@ export type RefusedCredential = {
   /** False if it is declared without a credential. */
   readonly takesCredential: boolean;
 };
+
+/** Lists the upstreams without their credential of gateways made by hand: it was given up with its encryption key. */
+export async function lostCredentials(db: Db): Promise<Omit<RefusedCredential, "takesCredential">[]> {
+  const { rows } = await sql<Omit<RefusedCredential, "takesCredential">>`
+    select g.cluster, g.namespace, g.name, g.id as "gatewayId", u.name as upstream, u.dialect
+    from gateway_upstreams u join gateways g on g.id = u.gateway_id
+    where g.state = 'active' and g.cluster = ${API_CLUSTER} and u.takes_credential and u.credential is null
+    order by g.name, g.id, u.position`.execute(db);
+  return rows;
+}
 
 /**
  * Lists all refused credentials, by gateway.

@@ -271,6 +271,7 @@ describe("docs/security/threats.md", () => {
       "b461",
       "b462",
       "b463",
+      "b464",
     ];
     const faults = [
       "c82",

@@ -57,6 +57,30 @@ describeOnEitherEngine("keyplane doctor of a gateway without a credential", (sto
   });
 });
 
+describeOnEitherEngine("keyplane doctor after an encryption key was given up", (store) => {
+  test("b464: names each gateway that was made by hand and has lost its credential", async () => {
+    const home = await makeTeam(store());
+    const upstreams = [false, null, "sk-1"].map(
+      (credential) =>
+        ({ name: `u-${credential}`, dialect: "openai", baseUrl: "https://u.example", credential }) as UpstreamRecord,
+    );
+    for (const cluster of [home.cluster, API_CLUSTER]) {
+      const draft = gatewayDraft({ ...home, cluster }, { name: "main", namespace: "", upstreams });
+      await run(store(), (tx) => saveGateway(tx, draft, keyring));
+    }
+    expect(await checkGatewayCredentials(store())).toEqual([
+      {
+        name: "gateway-credentials",
+        severity: "error",
+        message: "upstream u-null (openai) of ModelGateway main has no credential",
+        action: expect.stringMatching(
+          /^take the provider's present credential, and send it by PUT \/api\/v1\/gateways\/gw_\w+$/,
+        ),
+      },
+    ]);
+  });
+});
+
 test("keyplane doctor of a data folder or a cluster says what a gateway's condition says", () => {
   const gateway = (...stated: ReturnType<typeof condition>[]) => ({
     metadata: { namespace: "team-a", name: "main" },

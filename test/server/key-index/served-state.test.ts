@@ -150,6 +150,22 @@ describe("a gateway whose credential no encryption key opens", () => {
     expect(lines).toEqual(["a gateway's credential cannot be read"]);
   });
 
+  test("b464: forwards to its upstreams whose credentials open, or that need none", () => {
+    const { state } = open();
+    const [mixed, { upstreams }] = [gateway("mixed", other), gateway("mixed", keyring)];
+    const opened = upstreams.map((upstream) => ({ ...upstream, name: "open" }));
+    const none = upstreams.map((upstream) => ({ ...upstream, name: "none", sealed: false as const }));
+    const gateways = [{ ...mixed, upstreams: [...mixed.upstreams, ...opened, ...none] }];
+    state.replace(new KeyIndex(), { ...EMPTY, gateways });
+    const credentials = state.findGateway("mixed")?.upstreams.map(({ name, credential }) => [name, credential]);
+    expect(credentials).toEqual([
+      ["main", null],
+      ["open", "a credential"],
+      ["none", false],
+    ]);
+    expect(state.unreadableGateways).toBe(1);
+  });
+
   test("is counted until it is opened or gone", async () => {
     const { state } = open();
     const gateways = [gateway("known", keyring), gateway("mended", other), gateway("removed", other)];

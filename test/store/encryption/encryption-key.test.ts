@@ -123,6 +123,7 @@ describeNightlyOnEachEngine("c54: the encryption keys", (opened) => {
     await checkKeyring(store.db, keys(C));
     await adoptFirstKey(store, keys(C));
     expect(await gateway.read(keys(B, C))).toBeNull();
+    expect(await gateway.sealed()).toHaveLength(0);
     await gateway.save(keys(C));
     expect(await gateway.read(keys(C))).toBe("sk-provider");
   });
