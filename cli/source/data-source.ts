@@ -24,7 +24,9 @@ export function dataSource(data: string): Source {
       const [reasons, isUp] = [await heldReasons(data), await mayRun(data)];
       return found.map((object) => {
         const why = reasons.get(`${kind}/${object.metadata.namespace}/${object.metadata.name}`);
-        return seenFile(kind, object, why === undefined || isUp ? why : `when keyplane up ended: ${why}`);
+        const held = why === undefined || isUp ? why : `when keyplane up ended: ${why}`;
+        const refused = held && `its last change is not applied: ${held}`;
+        return { ...seenFile(kind, object, held), notCurrent: isUp ? refused : NOT_RUNNING };
       });
     },
     events: async (wanted) => auditEvents(await openManagement({}, { data }), wanted),

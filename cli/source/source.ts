@@ -46,6 +46,8 @@ export type ListedObject<K extends Kind = Kind> = {
   /** Parts of the spec that the source shows. */
   readonly spec?: Partial<Spec<K>> | undefined;
   readonly status?: Status<K> | undefined;
+  /** Reason why the status is not of the object's last declaration, whatever its generation; undefined if it may be. */
+  readonly notCurrent?: string | undefined;
   /** State of a key at a server, which has no conditions. */
   readonly state?: ListedState;
   /** Networks that a key at a server was called from. */

@@ -46,6 +46,7 @@ export function parseAwaitedState(text: string): AwaitedState {
     },
     instead(object) {
       if (object === undefined) return "there is none";
+      if (object.notCurrent !== undefined) return object.notCurrent;
       const { condition, isCurrent } = conditionOf(object, type);
       if (condition === undefined) return `it has no condition ${type}${reasonOf(object)}`;
       if (!isCurrent) return "its last change has not been reconciled yet";
@@ -62,10 +63,11 @@ function isGone(object: ListedObject | undefined, first = object): boolean {
 
 /** Returns a condition, and whether it is about the object as it is declared now. */
 function conditionOf(object: ListedObject | undefined, type: string) {
-  const { status, metadata } = object ?? {};
+  const { status, metadata, notCurrent } = object ?? {};
   const condition = status?.conditions?.find((one) => one.type === type);
   const seen = condition?.observedGeneration ?? status?.observedGeneration;
-  return { condition, isCurrent: seen === undefined || seen >= (metadata?.generation ?? 0) };
+  const isReconciled = seen === undefined || seen >= (metadata?.generation ?? 0);
+  return { condition, isCurrent: notCurrent === undefined && isReconciled };
 }
 
 function reasonOf(object: ListedObject): string {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { main } from "../../../cli/program.ts";
+import { until } from "../../env/until.ts";
 import { type Installation, key, keyplane, team, type Up } from "../up.ts";
 
 /** What ends the wait is the change, and never this. */
@@ -53,6 +54,21 @@ export function testWait({ home, data, up: running }: Installation): void {
       const gone = keyplane(["wait", "key", "waiting/later", "--for", "delete", ...LONG, ...data]);
       rmSync(join(home.manifests, "later.yaml"));
       expect(await gone).toEqual({ code: 0, out: "platformkey/waiting/later condition met\n", err: "" });
+    });
+
+    test("goes on while the last edit is refused, and says why", async () => {
+      home.write("edited.yaml", key("edited", READ_WRITE, "waiting"));
+      await up.waitFor("waiting", "edited", "Ready");
+      home.write("edited.yaml", key("edited", "preset: MCPReadWrong", "waiting"));
+      const once = ["wait", "key", "waiting/edited", "--timeout", "0", ...data];
+      const { err } = await until("the edit is refused", async () => {
+        const ended = await keyplane(once);
+        return ended.code === 1 ? ended : undefined;
+      });
+      expect(err).toContain("its last change is not applied: ");
+      expect(err).toContain("MCPReadWrong");
+      home.write("edited.yaml", key("edited", "preset: MCPReadOnly", "waiting"));
+      expect((await keyplane(["wait", "key", "waiting/edited", ...LONG, ...data])).code).toBe(0);
     });
 
     test("is 1 where it is not in time, and says what is so instead", async () => {

@@ -28,6 +28,8 @@ describe("what is waited for", () => {
     ["condition=Ready", key(2, { status: "True", observedGeneration: 2 }), true],
     ["condition=Ready", key(2, { status: "True" }, 1), false],
     ["condition=Ready", key(2, { status: "True" }, 2), true],
+    // Of a file whose last edit is refused.
+    ["condition=Ready", { ...key(1, { status: "True" }), notCurrent: "It cannot be read." }, false],
     ["delete", key(1, { status: "True" }), false],
     ["delete", undefined, true],
   ])("%s of %j: %s", (text, object, isMet) => {

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -30,10 +30,27 @@ describe("keyplane wait ends while an API server does not answer the first look"
   });
 });
 
+test("keyplane wait takes no state for reached that keyplane up left as it ended", async () => {
+  const data = mkdtempSync(join(tmpdir(), "keyplane-wait-"));
+  onTestFinished(() => rmSync(data, { recursive: true }));
+  writeFileSync(join(data, "cluster-id"), "uid");
+  const folder = join(data, "status", "dev", "PlatformKey");
+  mkdirSync(folder, { recursive: true });
+  const ready = { type: "Ready", status: "True", reason: "Ready", message: "", lastTransitionTime: "" };
+  const object = { metadata: { name: "agent", namespace: "dev", generation: 1 }, status: { conditions: [ready] } };
+  writeFileSync(join(folder, "agent.json"), JSON.stringify(object));
+  const [code, err] = await waitWith(["--timeout", "0", "--data", data], new AbortController().signal);
+  expect([code, err]).toEqual([1, expect.stringContaining("keyplane up is not running on this folder")]);
+});
+
 /** @returns the exit code, and what is on standard error */
-async function wait(kubeconfig: string, timeout: string, stop: AbortSignal): Promise<[code: number, err: string]> {
+function wait(kubeconfig: string, timeout: string, stop: AbortSignal): Promise<[code: number, err: string]> {
+  return waitWith(["--timeout", timeout, "--kubeconfig", kubeconfig], stop);
+}
+
+async function waitWith(args: readonly string[], stop: AbortSignal): Promise<[code: number, err: string]> {
   let err = "";
-  const code = await main(["wait", "key", "dev/agent", "--timeout", timeout, "--kubeconfig", kubeconfig], {
+  const code = await main(["wait", "key", "dev/agent", ...args], {
     env: {},
     out: () => {},
     err: (text) => {
