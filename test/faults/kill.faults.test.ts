@@ -35,7 +35,11 @@ function makePlay(home: Home, random: Random) {
 
   function write(name: string, { trigger }: Declared): void {
     const draft = join(home.manifests, ".draft");
-    writeFileSync(draft, key(name, `preset: MCPReadOnly, rotation: { trigger: "${trigger}" }`));
+    // A short overlap: a key whose Secret is spoiled with four old versions beside it waits for the first of them to end.
+    writeFileSync(
+      draft,
+      key(name, `preset: MCPReadOnly, rotation: { trigger: "${trigger}", overlap: { duration: 2s } }`),
+    );
     renameSync(draft, join(home.manifests, `${name}.yaml`));
   }
 
