@@ -3,6 +3,7 @@ import { budgetUnit, mostOf, partsText, sizeText } from "../../domain/budget/bud
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { BudgetRefusal } from "../budgets/budget-grants.ts";
 import { type Problem, problem } from "../http/problems/problem.ts";
+import { ELSEWHERE } from "../http/problems/problem-of.ts";
 
 /** Seconds that an answer asks to wait at most: a budget may be raised meanwhile. */
 const LONGEST_WAIT = 3_600;
@@ -20,7 +21,8 @@ export function budgetProblem(refusal: BudgetRefusal, now: number): Problem {
   const every = period === "Total" ? "in all" : `a ${period.toLowerCase()}`;
   const which = `${whose(budget)} budget of ${sizeText(budget)} ${every}`;
   if (refusal.kind === "away") {
-    return problem("unavailable", `${which} cannot be asked for room while the database does not answer: try again.`);
+    const detail = `${which} cannot be asked for room while the database does not answer: try again.`;
+    return problem("unavailable", detail, ELSEWHERE);
   }
   if (refusal.kind === "busy") {
     return problem(

@@ -35,10 +35,13 @@ test("b129: asks for a wait of an hour at most, and for no repetition where it w
   expect(never.detail).toContain("The team's budget of 5,000,000 tokens in all has no room");
 });
 
-test("b129: where calls under way hold the rest, and where the database is away, says to try again", () => {
+test("b129: where calls under way hold the rest, says to try again", () => {
   expect(budgetProblem({ ...exhausted, spent: 10 }, NOW).headers).toEqual({ "retry-after": "2" });
+});
+
+test("b129: where the database is away, says to try again, and ends the connection, so that another replica may answer", () => {
   expect(budgetProblem({ kind: "away", budget }, NOW)).toMatchObject({
-    ...{ status: 503, code: "unavailable" },
+    ...{ status: 503, code: "unavailable", headers: { "retry-after": "1", connection: "close" } },
     detail:
       "This key's budget of 5,000,000 tokens a month cannot be asked for room while the database does not answer: try again.",
   });
@@ -46,7 +49,7 @@ test("b129: where calls under way hold the rest, and where the database is away,
 
 test("b178: where others have the budget locked, does not say that the database is away", () => {
   expect(budgetProblem({ kind: "busy", budget }, NOW)).toMatchObject({
-    ...{ status: 503, code: "unavailable" },
+    ...{ status: 503, code: "unavailable", headers: { "retry-after": "1" } },
     detail:
       "This key's budget of 5,000,000 tokens a month cannot be asked for room yet, since others are before this call: try again.",
   });
