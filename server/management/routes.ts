@@ -47,7 +47,7 @@ export function managementRoutes(app: FastifyInstance, deps: ServerDeps): void {
   forgottenPolicyRoutes(app, management);
   webhookDeliveryRoutes(app, management);
   auditRoutes(app, management);
-  usageRoutes(app, management);
+  usageRoutes(app, management, deps.config);
   budgetRoutes(app, management);
   consoleLinkRoutes(app, deps);
 }

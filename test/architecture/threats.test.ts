@@ -272,6 +272,7 @@ describe("docs/security/threats.md", () => {
       "b462",
       "b463",
       "b464",
+      "b466",
     ];
     const faults = [
       "c82",

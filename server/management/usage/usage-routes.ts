@@ -6,6 +6,7 @@ import { isKnownModel, readUsage } from "../../../store/usage/read-usage.ts";
 import { type UsageObject, usageIdsNamed } from "../../../store/usage/usage-names.ts";
 import type { UsagePosition } from "../../../store/usage/usage-question.ts";
 import { principalOf } from "../../auth/management/author.ts";
+import type { ServerConfig } from "../../context/config.ts";
 import { problem } from "../../http/problems/problem.ts";
 import type { Management } from "../context.ts";
 import { managedRoute } from "../managed-route.ts";
@@ -99,7 +100,11 @@ type Query = PageQuery & {
 } & { readonly [K in "label" | "team" | "about" | "gateway" | "model" | "since" | "until"]?: string };
 
 /** Serves requests and tokens of the caller's teams, and of all teams for those who run the installation. */
-export function usageRoutes(app: FastifyInstance, { store, clock, prices: priceFile }: Management): void {
+export function usageRoutes(
+  app: FastifyInstance,
+  { store, clock, prices: priceFile }: Management,
+  { usageRetentionMs: retentionMs }: Pick<ServerConfig, "usageRetentionMs">,
+): void {
   app.get<{ Querystring: Query }>(
     "/usage",
     {
@@ -114,7 +119,8 @@ export function usageRoutes(app: FastifyInstance, { store, clock, prices: priceF
     async (request) => {
       const { by, label, step, limit, cursor, since, until, model, ...named } = request.query;
       checkLabel(by, label);
-      const span = usageSpan({ since: readMoment(since), until: readMoment(until) }, step, clock.now());
+      const times = { since: readMoment(since), until: readMoment(until) };
+      const span = usageSpan(times, step, clock.now(), retentionMs);
       const after = cursor === undefined ? undefined : readCursor(cursor);
       const visible = visibleTeams(await rightsOf(store.db, principalOf(request)));
       const teamIds = await idsOf(store.db, "team", named.team, visible);

@@ -1,4 +1,5 @@
 import { DAY_MS, HOUR_MS } from "../../../domain/duration.ts";
+import { rfc3339 } from "../../../domain/rfc3339.ts";
 import type { UsageStep } from "../../../store/usage/usage-question.ts";
 import { HOURS_KEPT_DAYS } from "../../../store/usage/usage-tables.ts";
 import { problem } from "../../http/problems/problem.ts";
@@ -13,12 +14,14 @@ export type UsageSpan = { readonly from: number; readonly to: number };
  * Returns the whole hours of a query, or whole days if it is by day or hours are no longer kept.
  *
  * @param now milliseconds since the epoch
- * @throws Problem `invalid_request` if nothing is between the times, and for hours that are no longer kept
+ * @param retentionMs milliseconds that days are kept
+ * @throws Problem `invalid_request` if nothing is between the times, and for hours or days that are no longer kept
  */
 export function usageSpan(
   { since, until }: { readonly since: number | undefined; readonly until: number | undefined },
   step: UsageStep,
   now: number,
+  retentionMs: number,
 ): UsageSpan {
   const to = Math.min(until ?? now, now + DAY_MS);
   const from = Math.max(since ?? to - DEFAULT_DAYS * DAY_MS, 0);
@@ -37,8 +40,15 @@ export function usageSpan(
     );
   }
   const lengthAt = (at: number) => (step === "day" || isOld(at) ? DAY_MS : HOUR_MS);
+  const begin = Math.floor(from / lengthAt(from)) * lengthAt(from);
+  // Leaves a margin of an hour, so that no query reads a day that is being deleted.
+  const firstKept = Math.ceil((now + HOUR_MS - retentionMs) / DAY_MS) * DAY_MS;
+  if (begin < firstKept) {
+    const day = rfc3339(firstKept).slice(0, 10);
+    throw problem("invalid_request", `Days before ${day} are no longer kept: ask for a since of ${day} or later.`);
+  }
   return {
-    from: Math.floor(from / lengthAt(from)) * lengthAt(from),
+    from: begin,
     to: Math.ceil(to / lengthAt(to)) * lengthAt(to),
   };
 }
