@@ -42,7 +42,8 @@ export async function answersOf(
       from counted group by gateway_id, route_id, model
     )
     select s.gateway_id as "gatewayId", s.route_id as "routeId", s.model, s.calls, s.without, g.namespace, g.name,
-      (select r ->> 'model' from jsonb_array_elements(g.routes) r where r ->> 'routeId' = s.route_id limit 1) as named
+      (select min(r ->> 'model') from jsonb_array_elements(g.routes) r where r ->> 'routeId' = s.route_id
+        having count(*) = 1) as named
     from summed s left join gateways g on g.id = s.gateway_id and g.state = 'active'
     order by s.calls desc, s.gateway_id, s.route_id, s.model`.execute(db);
   return {

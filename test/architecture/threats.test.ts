@@ -273,6 +273,7 @@ describe("docs/security/threats.md", () => {
       "b463",
       "b464",
       "b466",
+      "b467",
     ];
     const faults = [
       "c82",

@@ -49,7 +49,9 @@ function modelPoint({ spec, answers }: KeyUse, calls: number): AdvicePoint {
       `Models have answered as ${listed(answers)}. What calls without a route named is not kept, such as an alias, so that nothing is narrowed: write what your calls name.`,
     );
   }
-  if (routes.includes(null)) return stay("A route that calls named is gone, so that nothing is narrowed.");
+  if (routes.includes(null)) {
+    return stay("A route that calls named is gone, or has the routeID of another, so that nothing is narrowed.");
+  }
   const known = spec.allowedModels;
   const narrowed = known === undefined ? named : named.filter((name) => known.includes(name));
   if (narrowed.length > MAX_MODELS) return stay(`${narrowed.length} routes were named, and a list has ${MAX_MODELS}.`);

@@ -13,7 +13,10 @@ export type AnswersUsed = {
   /** Name of the gateway; null if it no longer exists. */
   readonly gateway: { readonly namespace: string; readonly name: string } | null;
   readonly gatewayId: string;
-  /** Name of the route in the calls; null if the route no longer exists, undefined if calls named no route. */
+  /**
+   * Name of the route in the calls; null if the route no longer exists, or if another has its id, undefined if calls
+   * named no route.
+   */
   readonly route: string | null | undefined;
   /** Name of the model as the answers spell it: a caller's or a provider's text. */
   readonly model: string;

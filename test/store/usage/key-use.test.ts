@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import { NO_FIGURES } from "../../../domain/usage/token-count.ts";
+import { change } from "../../../store/database/change.ts";
+import { saveGateway } from "../../../store/gateways/gateways.ts";
 import { librariesKnownSince } from "../../../store/keys/uses/key-libraries.ts";
 import { networksKnownSince } from "../../../store/keys/uses/key-networks.ts";
 import { addRequestCounts } from "../../../store/keys/uses/request-counts.ts";
@@ -8,7 +10,8 @@ import { deregisterReplica, heartbeat, registerReplica, removeAllReplicas } from
 import { answersOf, peakOf, requestsByScope, usageCountedSince } from "../../../store/usage/key-use.ts";
 import { rollUp } from "../../../store/usage/roll-up.ts";
 import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
-import { HOUR, unique } from "../fixtures.ts";
+import { keyring } from "../../server/key-index/replica-fixtures.ts";
+import { gatewayDraft, HOUR, makeTeam, unique } from "../fixtures.ts";
 
 const ignore = () => {};
 const DAY = 24 * HOUR;
@@ -70,6 +73,26 @@ describeNightlyOnEachEngine("The use of a key", (store) => {
         { gatewayId: "gw_gone", gateway: null, route: null, model: "m", calls: 2 },
       ],
     });
+  });
+
+  test("b467: has a route's name only where no other route of the gateway has its id", async () => {
+    const home = await makeTeam(store());
+    const route = (model: string, routeId: string) => ({
+      ...{ model, routeId, upstream: "u", upstreamModel: "x", fallbacks: [] },
+    });
+    const routes = [route("fast", "rt"), route("smart", "rt"), route("own", "rt-own")];
+    const gateway = gatewayDraft(home, { routes });
+    const { gatewayId } = (await change(store(), null, (tx) => saveGateway(tx, gateway, keyring))).result;
+    const keyId = unique("key");
+    const of = { keyId, slot: to - DAY, gatewayId, model: "m", teamId: home.teamId };
+    for (const [routeId, calls] of [
+      ["rt", 2],
+      ["rt-own", 1],
+    ] as const) {
+      await addTokenCounts(store(), [{ ...of, routeId, figures: { ...NO_FIGURES, calls } }], ignore);
+    }
+    const { answers } = await answersOf(store().db, keyId, span);
+    expect(answers.map((one) => one.route)).toEqual([null, "own"]);
   });
 
   test("is counted since the database keeps hours", async () => {
