@@ -11,7 +11,8 @@ const DEFAULT_DAYS = 30;
 export type UsageSpan = { readonly from: number; readonly to: number };
 
 /**
- * Returns the whole hours of a query, or whole days if it is by day or hours are no longer kept.
+ * Returns the whole hours of a query, or whole days if it is by day or hours are no longer kept. It begins with the first
+ * day that is kept.
  *
  * @param now milliseconds since the epoch
  * @param retentionMs milliseconds that days are kept
@@ -40,15 +41,14 @@ export function usageSpan(
     );
   }
   const lengthAt = (at: number) => (step === "day" || isOld(at) ? DAY_MS : HOUR_MS);
-  const begin = Math.floor(from / lengthAt(from)) * lengthAt(from);
   // Leaves a margin of an hour, so that no query reads a day that is being deleted.
   const firstKept = Math.ceil((now + HOUR_MS - retentionMs) / DAY_MS) * DAY_MS;
-  if (begin < firstKept) {
+  if (to <= firstKept) {
     const day = rfc3339(firstKept).slice(0, 10);
-    throw problem("invalid_request", `Days before ${day} are no longer kept: ask for a since of ${day} or later.`);
+    throw problem("invalid_request", `Days before ${day} are no longer kept: ask for a later until.`);
   }
   return {
-    from: begin,
+    from: Math.max(Math.floor(from / lengthAt(from)) * lengthAt(from), firstKept),
     to: Math.ceil(to / lengthAt(to)) * lengthAt(to),
   };
 }
