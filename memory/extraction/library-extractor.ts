@@ -38,7 +38,8 @@ const MAX_LEASES = 8;
 const SLOW_MS = 20_000;
 /** Milliseconds of the call for a passage, and of the probe: a lease makes no other, and ends before its claim does. */
 const TIMEOUT_MS = 60_000;
-const PROBE_TIMEOUT_MS = 30_000;
+/** Milliseconds that the probe waits for limits: if a minute has room for one call, the passage has taken it. */
+const PROBE_WAIT_MS = 60_000;
 /** Conversation that every model has an answer to: a model that fails at it fails at every conversation. */
 const PROBE = JSON.stringify([{ role: "user", content: "Anna drinks tea." }]);
 /** Libraries of which a process remembers the part that was served last. */
@@ -86,18 +87,19 @@ async function take(extraction: Extraction, lease: ExtractionLease): Promise<voi
 
 async function read({ store, generator }: Extraction, lease: ExtractionLease): Promise<ExtractionResult> {
   const { digest, publicId, model, passage } = lease;
-  const ask = (material: string, timeoutMs: number) =>
+  const ask = (material: string, waitMs = 0) =>
     generator.generate({
-      ...{ digest, publicId, model },
-      ...{ instructions: INSTRUCTIONS, material, maxTokens: MAX_ANSWER_TOKENS, timeoutMs },
+      ...{ digest, publicId, model, waitMs, timeoutMs: TIMEOUT_MS },
+      ...{ instructions: INSTRUCTIONS, material, maxTokens: MAX_ANSWER_TOKENS },
     });
-  const result = await ask(passage, TIMEOUT_MS);
+  const result = await ask(passage);
   if (result.kind !== "text") {
     const { kind, why, retryAfterMs, isOverrun, isDoubtful } = result;
     const isUseless = kind === "refused" || isOverrun === true;
+    const tokens = tokensOfCall(passage) + tokensOfCall(PROBE);
     // Who has no credit left is refused like a passage that is too long: that it is the passage's fault, the probe shows.
-    if ((isUseless || isDoubtful === true) && (await ask(PROBE, PROBE_TIMEOUT_MS)).kind === "text") {
-      const tokens = tokensOfCall(passage) + tokensOfCall(PROBE);
+    const probe = isUseless || isDoubtful === true ? await ask(PROBE, PROBE_WAIT_MS) : undefined;
+    if (probe?.kind === "text" || probe?.isLimited === true) {
       return isUseless ? { kind: "useless", why, tokens } : { kind: "stuck", why, tokens, retryAfterMs };
     }
     return { kind: "failed", why, retryAfterMs };

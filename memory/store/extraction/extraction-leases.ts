@@ -53,7 +53,7 @@ export type ExtractionResult =
   | { readonly kind: "failed"; readonly why: string; readonly retryAfterMs: number | undefined };
 
 /** Length of the lease: longer than its work takes. */
-const CLAIM = "120 seconds";
+const CLAIM = "200 seconds";
 /** Unusable answers after which a job has failed. */
 const MAX_TRIES = 2;
 /**

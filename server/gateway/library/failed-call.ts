@@ -18,6 +18,8 @@ export type FailedCall = {
   readonly isOverrun?: boolean;
   /** True if the upstream has had the call, and failed at it: the request may be the cause, or the upstream. */
   readonly isDoubtful?: boolean;
+  /** True if a limit refuses the call, here or at the upstream: that says nothing of either. */
+  readonly isLimited?: boolean;
 };
 
 const MAX_RETRY_AFTER_MS = 300_000;
@@ -31,10 +33,15 @@ export function failedCall(why: string): FailedCall {
   return { kind: "failed", why };
 }
 
+/** Returns the result of a call that a limit refuses. */
+export function limitFailure(why: string): FailedCall {
+  return { ...failedCall(why), isLimited: true };
+}
+
 /** Returns the result of a call that a rate limit refuses. */
 export function rateFailure({ of, verdict }: MetRate): FailedCall {
   const retryAfterMs = Math.min(Math.ceil(verdict.retryAfter / NANOSECONDS), MAX_RETRY_AFTER_MS);
-  return { ...failedCall(`the rate limit of the library's ${of} is used up`), retryAfterMs };
+  return { ...limitFailure(`the rate limit of the library's ${of} is used up`), retryAfterMs };
 }
 
 /**
@@ -45,12 +52,12 @@ export function rateFailure({ of, verdict }: MetRate): FailedCall {
 export function budgetFailure(refusal: BudgetRefusal, now: number): FailedCall {
   const { detail, headers } = budgetProblem(refusal, now);
   const retryAfterMs = Math.min(Number(headers["retry-after"] ?? 3_600) * 1_000, MAX_RETRY_AFTER_MS);
-  return { ...failedCall(detail), retryAfterMs };
+  return { ...limitFailure(detail), retryAfterMs };
 }
 
 /** Returns the result of a call that may not begin, since as many calls of a limit's owner are under way as may be. */
 export function concurrencyFailure(of: LimitOwner): FailedCall {
-  return failedCall(`the library's ${of} has too many calls under way`);
+  return limitFailure(`the library's ${of} has too many calls under way`);
 }
 
 /**
@@ -61,7 +68,7 @@ export function concurrencyFailure(of: LimitOwner): FailedCall {
 export function statusFailure(status: number, headers: IncomingHttpHeaders, now: number): FailedCall {
   const why = `the upstream answered ${status}`;
   if (REFUSED.has(status)) return { kind: "refused", why };
-  const failed = { ...failedCall(why), isDoubtful: status >= 500 };
+  const failed = { ...failedCall(why), isDoubtful: status >= 500, isLimited: status === 429 };
   const asked = retryAfterMs(headers, now);
   return asked === undefined ? failed : { ...failed, retryAfterMs: Math.min(asked, MAX_RETRY_AFTER_MS) };
 }

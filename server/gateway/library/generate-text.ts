@@ -10,6 +10,7 @@ export type GenerateRequest = LibraryModel & {
   readonly material: string;
   readonly maxTokens: number;
   readonly timeoutMs: number;
+  readonly waitMs?: number;
 };
 
 export type GenerateResult =

@@ -61,8 +61,8 @@ type Options = {
   readonly workers?: number;
   /** Another upstream than one that answers as the test says. */
   readonly baseUrl?: string;
-  /** How long the model may take; else as long as it always may. */
-  readonly timeoutMs?: number;
+  /** How many times shorter the model's time limits are. */
+  readonly speedUp?: number;
   /** A server that several libraries share; else one of its own. */
   readonly beside?: Harness;
 };
@@ -74,7 +74,7 @@ export const openExtractionServer = (store: Store): Promise<Harness> => startHar
 export async function startExtractingLibrary(
   context: TestContext,
   store: Store,
-  { dialect = "openai", routes = [], declared = {}, workers = 1, baseUrl, timeoutMs, beside }: Options = {},
+  { dialect = "openai", routes = [], declared = {}, workers = 1, baseUrl, speedUp = 1, beside }: Options = {},
 ) {
   const upstream = await startUpstream((response, received) => answerText(response, received, found()));
   context.onTestFinished(() => upstream.close());
@@ -112,7 +112,7 @@ export async function startExtractingLibrary(
   });
   const generator: TextGenerator = {
     ...through,
-    generate: (request) => through.generate({ ...request, timeoutMs: timeoutMs ?? request.timeoutMs }),
+    generate: (request) => through.generate({ ...request, timeoutMs: request.timeoutMs / speedUp }),
   };
   const counted: string[] = [];
   const count = (outcome: string) => counted.push(outcome);
@@ -164,6 +164,12 @@ export async function startExtractingLibrary(
         return rows.length > 0;
       });
       return extracting.job(id, as);
+    },
+    /** Tokens that count for the present day. */
+    async usedTokens(): Promise<number> {
+      const { rows } = await sql<{ used: number }>`select used_tokens::float8 as used from library_extractions
+        where library_id = ${libraryId}`.execute(store.db);
+      return rows[0]?.used ?? 0;
     },
     async save(content: string): Promise<void> {
       await insertAtom(store.db, reach, { ...PLAIN, libraryId, content, at: Date.now() });

@@ -228,9 +228,7 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
       const asked = library.upstream.received.map(({ body }) => /poison|Otto|Anna/.exec(body.toString())?.[0]);
       expect(asked).toEqual(["poison", "poison", "Anna", "Otto", ...Array(3).fill(["poison", "Anna"]).flat()]);
       // What the upstream has worked on counts.
-      const { rows } = await sql<{ used: number }>`select used_tokens::float8 as used from library_extractions
-        where library_id = ${library.libraryId}`.execute(store().db);
-      expect(rows[0]?.used).toBeGreaterThan(8 * MAX_ANSWER_TOKENS);
+      expect(await library.usedTokens()).toBeGreaterThan(8 * MAX_ANSWER_TOKENS);
     });
   }
 
@@ -241,7 +239,7 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
     ["with nothing", undefined],
   ] as const) {
     test(`b331: sets nothing aside while the upstream answers whatever it is asked ${what}`, async (context) => {
-      const library = await startLibrary(context, { timeoutMs: 300 });
+      const library = await startLibrary(context, { speedUp: 200 });
       library.upstream.answerWith((response) => status !== undefined && response.writeHead(status).end());
       await library.declare();
       const ids = [
@@ -261,6 +259,36 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
       });
     });
   }
+
+  test("b331: has a conversation fail that the upstream refuses, and none while it refuses all, through a route with room for one call", async (context) => {
+    const rateLimit = { requestsPerMinute: 60, burst: 1 };
+    const routes = [routeOf("narrow", { upstream: "reader", rateLimit })];
+    const library = await startLibrary(context, { routes, declared: { model: "narrow" } });
+    library.upstream.answerWith((response) => response.writeHead(400).end());
+    await library.declare();
+    const poison = (await library.handOver("A poison.")).json.id;
+    const other = (await library.handOver("Anna drinks tea.")).json.id;
+    await until("all is refused several times", () => library.upstream.received.length > 4);
+    for (const id of [poison, other]) expect((await library.job(id)).ended).toBeNull();
+    library.upstream.answerWith((response, received) => {
+      if (received.body.includes("poison")) response.writeHead(400).end();
+      else answerText(response, received, found(TEA));
+    });
+    expect(await library.ended(poison)).toMatchObject({ status: "failed", failure: "the upstream answered 400" });
+    expect((await library.ended(other)).status).toBe("done");
+    expect(library.counted.filter((outcome) => outcome === "useless")).toHaveLength(2);
+  });
+
+  test("b331: has a conversation fail that takes over a minute, though the model needs most of one for a sentence", async (context) => {
+    const library = await startLibrary(context, { speedUp: 100 });
+    library.upstream.answerWith((response, received) => {
+      if (!received.body.includes("poison")) setTimeout(() => answerText(response, received, found(TEA)), 400);
+    });
+    await library.declare();
+    const { id } = (await library.handOver("A poison.")).json;
+    const failure = "the upstream did not answer within 0.6 s";
+    expect(await library.ended(id)).toMatchObject({ status: "failed", failure });
+  });
 
   test("b332: reads the conversations of its subjects in turns, however many one of them has handed over", async (context) => {
     const library = await startLibrary(context, { workers: 0 });
@@ -290,7 +318,7 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
     ["that does not come", "the upstream did not answer within 0.3 s", undefined],
   ] as const) {
     test(`b121: asks for an answer ${what} no third time, counts both, and goes on with the next`, async (context) => {
-      const library = await startLibrary(context, { timeoutMs: 300 });
+      const library = await startLibrary(context, { speedUp: 200 });
       library.upstream.answerWith((response, received) => {
         const isHostile = received.body.includes("hostile");
         const text = isHostile ? answer : found(TEA);
@@ -299,15 +327,10 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
       await library.declare();
       const { id } = (await library.handOver("A hostile text.")).json;
       const next = (await library.handOver("Anna drinks tea.")).json.id;
-      const used = async () => {
-        const { rows } = await sql<{ used: number }>`select used_tokens::float8 as used from library_extractions
-          where library_id = ${library.libraryId}`.execute(store().db);
-        return rows[0]?.used ?? 0;
-      };
       expect(await library.ended(id)).toMatchObject({ status: "failed", failure });
       expect(await library.ended(next)).toMatchObject({ status: "done", found: 1 });
       expect(library.counted.toSorted()).toEqual(["read", "useless", "useless"]);
-      expect(await used()).toBeGreaterThan(4 * MAX_ANSWER_TOKENS);
+      expect(await library.usedTokens()).toBeGreaterThan(4 * MAX_ANSWER_TOKENS);
     });
   }
 

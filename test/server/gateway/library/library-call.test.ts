@@ -78,6 +78,23 @@ test("b23: a library's key that was revoked while its limit was asked for calls 
   expect(upstream.received).toEqual([]);
 });
 
+test("b331: a library's call that may wait is made again while its upstream's limit refuses it, until the server stops", async () => {
+  const waiting = createLibraryCaller(harness.deps, { formats: EMBEDDING_FORMATS, userAgent: "test" });
+  const call = { digest: keyDigest(harness.addKey()), publicId: "main", model: "meaning", timeoutMs: 5_000 };
+  const callFor = (waitMs: number) => waiting.call({ ...call, waitMs, maxAnswer: 1_000, body: () => ({}) });
+  upstream.answerWith((response) => {
+    response.writeHead(upstream.received.length < 3 ? 429 : 200, { "retry-after": "1" }).end("{}");
+  });
+  expect(await callFor(500)).toMatchObject({ kind: "failed", isLimited: true });
+  expect(await callFor(5_000)).toMatchObject({ kind: "answered" });
+  expect(upstream.received).toHaveLength(3);
+  upstream.answerWith((response) => response.writeHead(429, { "retry-after": "30" }).end());
+  const stopped = callFor(60_000);
+  await until("its upstream refuses it", () => upstream.received.length === 4);
+  await waiting.close();
+  expect(await stopped).not.toMatchObject({ isLimited: true });
+});
+
 test.each([
   ["answers", 200],
   ["is reset too", "ECONNRESET"],
