@@ -102,7 +102,7 @@ async function read({ store, generator }: Extraction, lease: ExtractionLease): P
     if (probe?.kind === "text" || probe?.isLimited === true) {
       return isUseless ? { kind: "useless", why, tokens } : { kind: "stuck", why, tokens, retryAfterMs };
     }
-    return { kind: "failed", why, retryAfterMs };
+    return { kind: "failed", why, retryAfterMs, tokens: isOverrun === true && isDoubtful === true ? tokens : 0 };
   }
   const found = result.text === undefined ? undefined : readStatements(result.text);
   if (found === undefined) {

@@ -50,7 +50,12 @@ export type ExtractionResult =
       readonly retryAfterMs: number | undefined;
     }
   /** No model can be asked at present. */
-  | { readonly kind: "failed"; readonly why: string; readonly retryAfterMs: number | undefined };
+  | {
+      readonly kind: "failed";
+      readonly why: string;
+      readonly tokens: number;
+      readonly retryAfterMs: number | undefined;
+    };
 
 /** Length of the lease: longer than its work takes. */
 const CLAIM = "200 seconds";
@@ -138,6 +143,7 @@ const FAILED = sql`state = 'failed', passages = '{}', statements = '[]', ended_a
 async function settleJob(tx: Tx, lease: ExtractionLease, result: ExtractionResult): Promise<void> {
   const { jobId, libraryId } = lease;
   const id = sql`${jobId}::uuid`;
+  if ("tokens" in result) await useTokens(tx, libraryId, result.tokens);
   switch (result.kind) {
     case "read":
       await sql`update extraction_jobs set done = done + 1, tries = 0, failures = 0, failure = null,
@@ -152,12 +158,10 @@ async function settleJob(tx: Tx, lease: ExtractionLease, result: ExtractionResul
       return;
     }
     case "useless":
-      await useTokens(tx, libraryId, result.tokens);
       await sql`update extraction_jobs set tries = tries + 1, failure = ${result.why} where id = ${id}`.execute(tx);
       await sql`update extraction_jobs set ${FAILED} where id = ${id} and tries >= ${MAX_TRIES}`.execute(tx);
       return;
     case "stuck": {
-      await useTokens(tx, libraryId, result.tokens);
       const pauseMs = STUCK_PAUSES_MS[lease.doubts];
       const later = Math.max(pauseMs ?? 0, result.retryAfterMs ?? 0);
       const next =

@@ -290,6 +290,18 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
     expect(await library.ended(id)).toMatchObject({ status: "failed", failure });
   });
 
+  test("b331: counts each try that is sent and takes too long, though the upstream takes too long for all", async (context) => {
+    const library = await startLibrary(context, { speedUp: 200 });
+    library.upstream.answerWith((response, received) => {
+      setTimeout(() => answerText(response, received, found(TEA)), 400);
+    });
+    await library.declare();
+    const { id } = (await library.handOver("Anna drinks tea.")).json;
+    await until("two tries count", async () => (await library.usedTokens()) > 4 * MAX_ANSWER_TOKENS);
+    library.upstream.answerWith((response, received) => answerText(response, received, found(TEA)));
+    expect((await library.ended(id)).status).toBe("done");
+  });
+
   test("b332: reads the conversations of its subjects in turns, however many one of them has handed over", async (context) => {
     const library = await startLibrary(context, { workers: 0 });
     await library.declare();
