@@ -33,6 +33,8 @@ const SLOW_MS = 5_000;
  * Milliseconds of a request. A lease makes three at most (two for the longest atom), which end before its claim does.
  */
 const TIMEOUT_MS = 18_000;
+/** Milliseconds that the probe after a request waits for limits: if a minute has room for one, it is taken. */
+const PROBE_WAIT_MS = 60_000;
 /** Text that every model takes: a model that refuses it, or fails at it, does so to all texts. */
 const PROBE = "keyplane";
 
@@ -74,13 +76,22 @@ async function take({ store, embedder, count }: Embedding, lease: EmbeddingLease
 const NOTHING: EmbeddingResult = { kind: "nothing" };
 
 /** Tests whether the model embeds anything, so that a library shows a failure before its first atom is saved. */
-async function tryModel(embedder: Embedding["embedder"], lease: EmbeddingLease): Promise<EmbeddingResult> {
-  const result = await ask(embedder, lease, [PROBE]);
+async function tryModel(
+  embedder: Embedding["embedder"],
+  lease: EmbeddingLease,
+  waitMs?: number,
+): Promise<EmbeddingResult> {
+  const result = await ask(embedder, lease, [PROBE], waitMs);
   return result.kind === "vectors" ? NOTHING : { retryAfterMs: undefined, ...result, kind: "failed" };
 }
 
-function ask(embedder: Embedding["embedder"], lease: EmbeddingLease, texts: readonly string[]): Promise<EmbedResult> {
-  return embedder.embed({ ...lease, dimensions: lease.askedDimensions, texts, timeoutMs: TIMEOUT_MS });
+function ask(
+  embedder: Embedding["embedder"],
+  lease: EmbeddingLease,
+  texts: readonly string[],
+  waitMs = 0,
+): Promise<EmbedResult> {
+  return embedder.embed({ ...lease, dimensions: lease.askedDimensions, texts, timeoutMs: TIMEOUT_MS, waitMs });
 }
 
 async function embed(
@@ -104,7 +115,7 @@ async function embed(
       return { kind: "embedded", atoms: withVectors(atoms, vectors), servedBy };
     }
     case "refused": {
-      if (atoms.length === 1 && (await tryModel(embedder, lease)).kind === "failed") {
+      if (atoms.length === 1 && (await tryModel(embedder, lease, PROBE_WAIT_MS)).kind === "failed") {
         return { kind: "failed", why: result.why, retryAfterMs: undefined };
       }
       return { kind: "refused", atoms, why: result.why, isForGood: true, retryAfterMs: undefined };
@@ -112,7 +123,7 @@ async function embed(
     case "failed": {
       const { why, retryAfterMs, isDoubtful } = result;
       const hasFailed = lease.failures > 0 || atoms.some(({ tries }) => tries > 0);
-      if (isDoubtful === true && hasFailed && (await tryModel(embedder, lease)).kind === "nothing") {
+      if (isDoubtful === true && hasFailed && (await tryModel(embedder, lease, PROBE_WAIT_MS)).kind === "nothing") {
         return { kind: "refused", atoms, why, isForGood: false, retryAfterMs };
       }
       return { kind: "failed", why, retryAfterMs };

@@ -29,7 +29,7 @@ export type WaitingAtom = {
 };
 
 /** Length of the lease: longer than its work takes. */
-const CLAIM = "60 seconds";
+const CLAIM = "120 seconds";
 /** Atoms that a lease puts into the queue; rows of a table that a lease deletes. */
 const WALK_SLICE = 500;
 const END_SLICE = 200;

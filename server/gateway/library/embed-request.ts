@@ -7,6 +7,7 @@ export type EmbedRequest = LibraryModel & {
   readonly dimensions: number | null;
   readonly texts: readonly string[];
   readonly timeoutMs: number;
+  readonly waitMs?: number;
 };
 
 export type EmbedResult =

@@ -139,6 +139,20 @@ describeOnEachEngineWithVectors("A library that is embedded", (store) => {
     expect(await library.progress()).toMatchObject({ keyId, revoked: "ByHand", waiting: 1 });
   });
 
+  test("b330: sets an atom aside that the upstream refuses alone, through a route with room for one call", async (context) => {
+    const upstream = await startEmbeddingUpstream(context);
+    const rateLimit = { requestsPerMinute: 60, burst: 1 };
+    const routes = [routeOf("narrow", { upstream: "embedder", rateLimit })];
+    const library = await startEmbeddedLibrary(context, store(), { upstream, routes, declared: { model: "narrow" } });
+    upstream.answerWith((response, received) => {
+      if (textsOf(received).includes("poison")) response.writeHead(400).end();
+      else answerVectors(response, received);
+    });
+    await library.save("poison");
+    await library.declare();
+    await library.until("it is set aside", async () => (await library.progress())?.setAside === 1);
+  });
+
   /** A library with three atoms, one of which the upstream does not embed: that one is set aside, the others have vectors. */
   async function setAside(context: TestContext, fail: (response: ServerResponse) => void) {
     const upstream = await startEmbeddingUpstream(context);
