@@ -25,8 +25,8 @@ export type FailedCall = {
 const MAX_RETRY_AFTER_MS = 300_000;
 /** Nanoseconds in a millisecond. */
 const NANOSECONDS = 1e6;
-/** Statuses of an upstream that does not take this request, and may take another. */
-const REFUSED: ReadonlySet<number> = new Set([400, 413, 422]);
+/** Statuses of an upstream, or of a firewall before it, that does not take this request, and may take another. */
+const REFUSED: ReadonlySet<number> = new Set([400, 403, 413, 422]);
 
 /** Returns the result of a call that failed for a reason that may pass. */
 export function failedCall(why: string): FailedCall {

@@ -202,6 +202,7 @@ describeOnEachEngineWithVectors("A library that is embedded", (store) => {
   > = {
     openai: [
       [(response) => response.writeHead(400).end(), { kind: "refused", why: "the upstream answered 400" }],
+      [(response) => response.writeHead(403).end(), { kind: "refused", why: "the upstream answered 403" }],
       [(response) => response.writeHead(500).end(), { kind: "failed", isDoubtful: true }],
       [(response) => response.writeHead(404).end(), { kind: "failed", isDoubtful: false }],
       [

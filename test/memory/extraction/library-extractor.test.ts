@@ -235,6 +235,7 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
   for (const [what, status] of [
     ["with 503", 503],
     ["with 400, as where there is no credit left", 400],
+    ["with 403", 403],
     ["with 422", 422],
     ["with nothing", undefined],
   ] as const) {
