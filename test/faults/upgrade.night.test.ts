@@ -64,7 +64,7 @@ it("c42: every process is replaced by the next version, and back: no call fails,
     await delay(STAYS_MS);
   }
   await Promise.all([callers.stop(), revocations.stop()]);
-  expect([...callers.wrong, ...revocations.wrong]).toEqual([]);
+  expect([...callers.wrong, ...revocations.wrong], world.errors()).toEqual([]);
   expect(callers.good).toBeGreaterThan(100);
   expect(revocations.good).toBeGreaterThan(4);
 
@@ -102,6 +102,7 @@ async function startInstallation(version: Version) {
     KEYPLANE_BOOTSTRAP_TOKEN_FILE: tokenFile,
   };
   const running = new Set<Serving>();
+  const started: Serving[] = [];
   onTestFinished(async () => {
     for (const { child } of running) child.kill("SIGKILL");
   });
@@ -109,6 +110,7 @@ async function startInstallation(version: Version) {
   async function start({ root }: Version, ...args: string[]): Promise<Serving> {
     const serving = await startServing([...args, "--admin-port", "0"], env, [], join(root, "cli/main.ts"));
     running.add(serving);
+    started.push(serving);
     return serving;
   }
   async function stop(serving: Serving): Promise<void> {
@@ -140,6 +142,8 @@ async function startInstallation(version: Version) {
     },
     migrate,
     applyDefinitions,
+    /** Errors that any of the processes has logged, a line each. */
+    errors: () => started.flatMap(({ lines }) => lines.filter((line) => line.includes('"level":50'))).join("\n"),
     async makeTeam(name: string): Promise<string> {
       const answer = await fetch(`${endpoints.urls[0]}/api/v1/teams`, {
         method: "POST",
@@ -157,9 +161,9 @@ async function startInstallation(version: Version) {
       }
     },
     async replaceServer(to: Version): Promise<void> {
-      const started = await startServer(to);
-      servers.push(started);
-      endpoints.urls = [...endpoints.urls, started.url];
+      const next = await startServer(to);
+      servers.push(next);
+      endpoints.urls = [...endpoints.urls, next.url];
       const old = servers.shift();
       if (old === undefined) throw new Error("there is no server to replace");
       endpoints.urls = endpoints.urls.filter((url) => url !== old.url);
