@@ -1,4 +1,5 @@
 import { budgetConditions } from "../../domain/budget/budget-condition.ts";
+import { findCondition } from "../../domain/conditions.ts";
 import { expiryNotice } from "../../domain/key/conditions/expiry-notice.ts";
 import { staleUse } from "../../domain/key/conditions/stale-consumers.ts";
 import { nextRotation } from "../../domain/key/issuance/next-rotation.ts";
@@ -48,6 +49,11 @@ export function keyStatus(
     staleConsumer: staleConsumerStatus(observed, key, now),
     conditions: mergeConditions(object, [...plan.conditions, ...budgetConditions(budgets)], now),
   });
+}
+
+/** True if a status says that the key is as declared. */
+export function isReady(status: ObjectStatus | undefined): boolean {
+  return findCondition(status?.conditions, "Ready")?.status === "True";
 }
 
 /** Returns every version that works, and the newest of the others. */

@@ -2,31 +2,23 @@ import { isDeepStrictEqual } from "node:util";
 import { nextBegin } from "../../domain/budget/budget-condition.ts";
 import { findCondition } from "../../domain/conditions.ts";
 import { type DeclaredKey, isSecretCollected } from "../../domain/key/declaration/declared-key.ts";
-import { recordedLabels } from "../../domain/key/declaration/recorded-labels.ts";
-import { recordedSpec } from "../../domain/key/declaration/recorded-spec.ts";
-import { heldByPolicies } from "../../domain/key/issuance/policy-violated.ts";
-import { isOutdated } from "../../domain/key/observed/observed-key.ts";
 import type { KeyAction } from "../../domain/key/plan/key-action.ts";
 import { isGoing, planEnd, planUnread } from "../../domain/key/plan/plan-end.ts";
 import { type KeyPlan, planKey } from "../../domain/key/plan/plan-key.ts";
-import { waitsForTeam } from "../../domain/key/plan/plan-policy.ts";
-import { StaleLeaderError, TooManyKeysError } from "../../store/database/errors.ts";
+import { TooManyKeysError } from "../../store/database/errors.ts";
 import type { DeclaredRows } from "../../store/keys/rows/declared-key.ts";
-import { recordKeyDeclaration } from "../../store/keys/rows/key-declarations.ts";
-import { recordKeySecret } from "../../store/keys/rows/key-secrets.ts";
 import { asRecorded, recordKeyConditions } from "../../store/objects/object-conditions.ts";
-import { reportBudgets } from "../budgets/report-budgets.ts";
 import { ClusterError, type DeclaredObject, type ObjectStatus } from "../cluster/port.ts";
 import { readIfAllowed } from "../cluster/secret-reading.ts";
-import { isAdmissionRefusal, retryingStatus } from "../context/object-status.ts";
 import { AT_REST, type ReconcileResult } from "../context/reconcile-result.ts";
 import { writeStatus } from "../context/status-write.ts";
+import { FailedStep, reportFailureInStatus } from "./failed-step.ts";
 import { actOnKey } from "./key-actions.ts";
 import type { KeyDeps } from "./key-deps.ts";
 import { type KeyObservation, observeDeclaration, observeKey } from "./key-observation.ts";
-import { keyStatus } from "./key-status.ts";
-import { reportNotices } from "./notices.ts";
-import { observeSecret, readSecretOf, secretToRecord } from "./observe-secret.ts";
+import { isReady, keyStatus } from "./key-status.ts";
+import { observeSecret, readSecretOf } from "./observe-secret.ts";
+import { recordFound } from "./record-found.ts";
 import { actOnStore, recordEvents } from "./store-action.ts";
 
 /**
@@ -113,77 +105,6 @@ function notConverged({ namespace, name }: KeyName): Error {
 
 type KeyName = { readonly namespace: string; readonly name: string };
 
-/** Error of a step, with what the key was found to be before it. The cause is what the step failed with. */
-class FailedStep extends Error {
-  readonly observation: KeyObservation;
-  readonly plan: KeyPlan;
-
-  constructor(cause: unknown, observation: KeyObservation, plan: KeyPlan) {
-    super("a step failed", { cause });
-    this.observation = observation;
-    this.plan = plan;
-  }
-}
-
-/**
- * Awaits a task and, if it fails, writes the failure to the status, with what was found not to be as declared before
- * it.
- *
- * @throws the error of the task; for a failed step, its cause
- */
-async function reportFailureInStatus<T>(
-  deps: KeyDeps,
-  { namespace, name }: KeyName,
-  signal: AbortSignal,
-  task: Promise<T>,
-): Promise<T> {
-  try {
-    return await task;
-  } catch (failure) {
-    const step = failure instanceof FailedStep ? failure : undefined;
-    const error = step === undefined ? failure : step.cause;
-    if (error instanceof StaleLeaderError || signal.aborted) throw error;
-    const object = deps.cluster.get("PlatformKey", namespace, name);
-    // The status of a key that cannot be read says so, and nothing here would take this off it again.
-    if (object !== undefined && !object.isUnread) {
-      const found = step && (await foundBefore(deps, step, object));
-      const status = retryingStatus(
-        found === undefined ? object : { ...object, status: found },
-        error,
-        deps.clock.now(),
-      );
-      const isReported = step?.plan.action.do === "Restart" || isAdmissionRefusal(error);
-      await (isReported ? writeStatus(deps, object, status) : deps.cluster.writeStatus(object, status));
-      const { keyID, conditions = [] } = status;
-      // The store may be what failed.
-      if (typeof keyID === "string") await recordKeyConditions(deps.store.db, keyID, conditions).catch(() => {});
-    }
-    throw error;
-  }
-}
-
-/**
- * Returns the status that a key was found to have before a failed step, if that says what is not as declared; of a
- * failed restart, before which all is, with its notices sent. Undefined if the key has changed since.
- */
-async function foundBefore(
-  deps: KeyDeps,
-  { observation, plan }: FailedStep,
-  { resourceVersion }: DeclaredObject,
-): Promise<ObjectStatus | undefined> {
-  const { object, rows, budgets } = observation;
-  if (object.resourceVersion !== resourceVersion) return undefined;
-  const status = keyStatus(observation, plan, rows.now);
-  if (plan.action.do !== "Restart") return isReady(status) ? undefined : status;
-  await reportNotices(deps, object, status);
-  await reportBudgets(deps, object, status, budgets);
-  return status;
-}
-
-function isReady(status: ObjectStatus | undefined): boolean {
-  return findCondition(status?.conditions, "Ready")?.status === "True";
-}
-
 async function runUntilStable(deps: KeyDeps, name: KeyName, signal: AbortSignal): Promise<ReconcileResult> {
   let before: { readonly object: DeclaredObject; readonly rows: DeclaredRows } | undefined;
   for (let step = 0; ; step++) {
@@ -199,13 +120,10 @@ async function runUntilStable(deps: KeyDeps, name: KeyName, signal: AbortSignal)
     if (plan.action.do === "Nothing") {
       if (signal.aborted) return AT_REST;
       if (!isWrittenAgain(observation)) deps.keyMemory.held.delete(object.uid);
-      await recordSecret(deps, observation);
-      await recordDeclaration(deps, observation);
       const { now } = observation.rows;
       const status = keyStatus(observation, plan, now);
       await recordFound(deps, observation, status);
-      await reportNotices(deps, object, status);
-      await reportBudgets(deps, object, status, observation.budgets);
+      await recordFoundConditions(deps, observation, status);
       await writeStatus(deps, object, status);
       deps.keyMemory.restarted.delete(object.uid);
       const nextAt = Math.min(plan.requeueAt, nextBegin(observation.budgets));
@@ -267,30 +185,8 @@ function unconfirmed({ uid }: DeclaredObject, requeueAfterMs?: number): Reconcil
 /** Steps after which there is nothing to do before the change is confirmed for every replica. */
 const IS_CONFIRMED_NEXT: ReadonlySet<KeyAction["do"]> = new Set(["Reserve", "Activate"] as const);
 
-/** Records what is known of the key's Secret, so that a later process need not read it again. */
-async function recordSecret(deps: KeyDeps, observation: KeyObservation): Promise<void> {
-  const { stored } = observation;
-  const found = secretToRecord(deps, observation);
-  if (stored !== undefined && found !== undefined) await recordKeySecret(deps.store.db, stored.id, found);
-}
-
-/**
- * Records the declaration, so that the key can be shown as it is declared, and is rotated by its recorded declaration
- * while an edit is held. A declaration that is not applied is not recorded, nor one of which only a suspension is
- * applied.
- */
-async function recordDeclaration({ store }: KeyDeps, { object, observed, stored }: KeyObservation): Promise<void> {
-  const { uid: ownerUid, generation, spec } = object;
-  if (stored === undefined || isOutdated(observed, stored)) return;
-  const isHeld = heldByPolicies(observed) !== undefined || waitsForTeam(observed, stored);
-  if ((isHeld || stored.generation < generation) && stored.state !== "revoked") return;
-  const found = { ownerUid, generation, labels: recordedLabels(object.labels) };
-  if (isDeepStrictEqual(stored.declarationFound, found)) return;
-  await recordKeyDeclaration(store.db, stored.id, { ...found, spec: recordedSpec(spec) });
-}
-
 /** Records the conditions, so that the key's page can say what is wrong with it. */
-async function recordFound(
+async function recordFoundConditions(
   { store }: KeyDeps,
   { stored, rows }: KeyObservation,
   { conditions = [] }: ObjectStatus,
