@@ -45,6 +45,6 @@ export function retryingStatus(object: DeclaredObject, error: unknown, now: numb
 }
 
 /** True if an admission control of the cluster refused what was written. */
-export function isAdmissionRefusal(error: unknown): boolean {
+function isAdmissionRefusal(error: unknown): boolean {
   return error instanceof ClusterError && error.code === "Refused";
 }

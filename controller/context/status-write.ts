@@ -38,8 +38,8 @@ const RECORDED: { readonly [K in Kind]?: ObjectKind } = {
  * Writes what was found of an object to its status, and first to the store, for readers that do not look at the
  * cluster. Records an event if the object is not ready, or works with something wrong, for a reason or in words that
  * its status does not have yet; and for what is wrong beside Ready: once, and not at every look. A reason that may come
- * from the order of a start alone becomes an event once it has lasted. A status that is left to another controller
- * never has what was found here, and there is no event either.
+ * from the order of a start alone becomes an event once it has lasted. A failed attempt, which is tried again, is no
+ * event. A status that is left to another controller never has what was found here, and there is no event either.
  */
 export async function writeStatus(deps: ControllerDeps, object: DeclaredObject, status: ObjectStatus): Promise<void> {
   const { cluster, pendingEvents, store } = deps;
@@ -54,9 +54,10 @@ export async function writeStatus(deps: ControllerDeps, object: DeclaredObject, 
   const before = findCondition(object.status?.conditions, "Ready");
   const isNews = ready?.reason !== before?.reason || ready?.message !== before?.message;
   const isWrong = ready !== undefined && (ready.status === "False" || WRONG_THOUGH_READY.has(ready.reason));
+  const isRetried = ready?.reason === "Retrying";
   // The deletion of an object is no news, except for what prevents it.
   const isGoing = object.deleting && ready?.reason !== "SecretRefused";
-  const refusal = isWrong && isNews && !isGoing ? ready : undefined;
+  const refusal = isWrong && isNews && !isRetried && !isGoing ? ready : undefined;
   const isStarting = before === undefined || before.status === "Unknown" || pendingEvents.has(object.uid);
   const mayPass = refusal !== undefined && isStarting && ORDER_OF_START.has(refusal.reason);
   if (refusal !== undefined && !mayPass) {

@@ -3,7 +3,7 @@ import { StaleLeaderError } from "../../store/database/errors.ts";
 import { recordKeyConditions } from "../../store/objects/object-conditions.ts";
 import { reportBudgets } from "../budgets/report-budgets.ts";
 import type { DeclaredObject, ObjectStatus } from "../cluster/port.ts";
-import { isAdmissionRefusal, retryingStatus } from "../context/object-status.ts";
+import { retryingStatus } from "../context/object-status.ts";
 import { writeStatus } from "../context/status-write.ts";
 import type { KeyDeps } from "./key-deps.ts";
 import type { KeyObservation } from "./key-observation.ts";
@@ -49,8 +49,7 @@ export async function reportFailureInStatus<T>(
         error,
         deps.clock.now(),
       );
-      const isReported = step?.plan.action.do === "Restart" || isAdmissionRefusal(error);
-      await (isReported ? writeStatus(deps, object, status) : deps.cluster.writeStatus(object, status));
+      await writeStatus(deps, object, status);
       const { keyID, conditions = [] } = status;
       // The store may be what failed.
       if (typeof keyID === "string") await recordKeyConditions(deps.store.db, keyID, conditions).catch(() => {});
@@ -60,8 +59,9 @@ export async function reportFailureInStatus<T>(
 }
 
 /**
- * Returns the status that a key was found to have before a failed step, if that says what is not as declared; of a
- * failed restart, before which all is, with its notices sent. Undefined if the key has changed since.
+ * Returns the status to write after a failed step, with the key's notices sent: as the key was found before the step, if
+ * that says what is not as declared, or the step is a restart, before which all is; else the status of before. Undefined
+ * if the key has changed since.
  */
 async function foundBefore(
   deps: KeyDeps,
@@ -71,8 +71,11 @@ async function foundBefore(
   const { object, rows, budgets } = observation;
   if (object.resourceVersion !== resourceVersion) return undefined;
   const status = keyStatus(observation, plan, rows.now);
-  if (plan.action.do !== "Restart") return isReady(status) ? undefined : status;
   await reportNotices(deps, object, status);
+  if (plan.action.do !== "Restart" && isReady(status)) {
+    const { expiryWarned, staleConsumer } = status;
+    return { ...object.status, expiryWarned, staleConsumer };
+  }
   await reportBudgets(deps, object, status, budgets);
   return status;
 }

@@ -135,7 +135,10 @@ async function runUntilStable(deps: KeyDeps, name: KeyName, signal: AbortSignal)
       const status = keyStatus(observation, plan, observation.rows.now);
       // A key that works stays ready meanwhile; what is suspended or revoked is said to be once each replica knows.
       const isConfirming = findCondition(status.conditions, "Ready")?.reason === "Confirming";
-      if (isConfirming && !isReady(object.status)) await writeStatus(deps, object, status);
+      if (isConfirming && !isReady(object.status)) {
+        await recordFound(deps, observation, status);
+        await writeStatus(deps, object, status);
+      }
       return unconfirmed(object);
     }
     if (step === MAX_STEPS) {

@@ -274,6 +274,7 @@ describe("docs/security/threats.md", () => {
       "b464",
       "b466",
       "b467",
+      "b465",
     ];
     const faults = [
       "c82",

@@ -8,6 +8,7 @@ import { revokeKey } from "../../store/keys/lifecycle/revocation.ts";
 import { registerReplica } from "../../store/replicas/replicas.ts";
 import { until } from "../env/until.ts";
 import { keyring } from "../server/key-index/replica-fixtures.ts";
+import { withCalls } from "./fixtures/cluster-calls.ts";
 import { describeWorlds, describeWorldsNightlyOnEachEngine } from "./fixtures/setup.ts";
 import { key, SOON, startWorld, team, type World, type WorldSetup } from "./fixtures/world.ts";
 
@@ -22,6 +23,15 @@ const byHand = (world: World) => ({
   rights: "everything" as const,
 });
 
+/** Reports the first version of a key as leaked. */
+async function reportLeak(world: World, name: string) {
+  const { versions } = await world.stored(name);
+  const [secret] = await findSecrets(world.store.db, [versions.at(-1)?.digest ?? ""]);
+  if (secret === undefined) throw new Error("the key is not found by its digest");
+  return actOnLeak(world.store, secret, { reporter: "member", by: { actor: "person" } });
+}
+
+const leakEvents = ({ lines }: World) => lines.filter((line) => line.includes("LeakReported: Version 1 (inf_"));
 const revoked = (world: World, name: string) =>
   until(`${name} to be revoked by hand`, () => world.condition("Ready", name) === "False/Revoked");
 const currentVersion = async (world: World, name: string) => (await world.status(name)).currentVersion;
@@ -50,29 +60,37 @@ describeWorldsNightlyOnEachEngine("what is done by hand", (setup) => {
 
   it("reports a leak in the declaration's status, and with an event, until no leaked version is left", async (context) => {
     const world = await startWorld(context, setup(), key("agent"));
-    const { id, versions } = await world.stored("agent");
-    const digest = versions[0]?.digest ?? "";
-    const report = { reporter: "member", by: { actor: "person" } } as const;
-    const [secret] = await findSecrets(world.store.db, [digest]);
-    if (secret === undefined) throw new Error("the key is not found by its digest");
-    expect((await actOnLeak(world.store, secret, report)).outcome).toBe("alerted");
+    const { id } = await world.stored("agent");
+    expect((await reportLeak(world, "agent")).outcome).toBe("alerted");
     await until("the condition", () => world.condition("Leaked", "agent") === "True/LeakReported");
     expect(world.condition("Ready", "agent")).toBe("True/Ready");
     await world.advance(MINUTE);
-    const events = () => world.lines.filter((line) => line.includes("LeakReported: Version 1 (inf_"));
-    await until("the event", () => events().length === 1);
+    await until("the event", () => leakEvents(world).length === 1);
     await rotateByHand(byHand(world), id, true);
     await until("it is over", () => world.condition("Leaked", "agent") === undefined);
-    expect(events()).toHaveLength(1);
+    expect(leakEvents(world)).toHaveLength(1);
+  });
+
+  it("b465: reports a leak with an event while the key's lost Secret cannot be written", async (context) => {
+    let fails = false;
+    const wrap = withCalls(({ createSecret }) => ({
+      createSecret: (draft) => (fails ? Promise.reject(new Error("the API server is away")) : createSecret(draft)),
+    }));
+    const world = await startWorld(context, { ...setup(), wrap }, key("agent"));
+    fails = true;
+    await world.loseSecret("agent");
+    await until("the write has failed", () => world.condition("Reconciling", "agent") === "True/Retrying");
+    await reportLeak(world, "agent");
+    await until("the condition", () => world.condition("Leaked", "agent") === "True/LeakReported");
+    fails = false;
+    await until("it is ready", () => world.condition("Ready", "agent") === "True/Ready");
+    expect(leakEvents(world)).toHaveLength(1);
   });
 
   it("ends a declared key that leaked, where its team says so", async (context) => {
     const leaks = { leaks: { action: "Revoke" } };
     const world = await startWorld(context, setup(), team("team-a", ["dev"], leaks), key("agent"));
-    const { versions } = await world.stored("agent");
-    const [secret] = await findSecrets(world.store.db, [versions[0]?.digest ?? ""]);
-    if (secret === undefined) throw new Error("the key is not found by its digest");
-    await actOnLeak(world.store, secret, { reporter: "github", by: { actor: "github" } });
+    await reportLeak(world, "agent");
     await revoked(world, "agent");
     expect(world.condition("Leaked", "agent")).toBeUndefined();
   });

@@ -158,6 +158,38 @@ describeWorlds("the status of a key", (setup) => {
     await world.declare(key("agent", { libraryAccess: { mode: "Restricted", libraryRefs: [{ name: "missing" }] } }));
     expect(Date.parse(times().Ready ?? "")).toBeGreaterThan(Date.parse(before.Ready ?? ""));
   });
+
+  it("b465: warns once of a near end while a lost Secret, or the next version in one, cannot be written", async (context) => {
+    let fails = false;
+    const unlessFailing = <T>(write: () => Promise<T>) =>
+      fails ? Promise.reject(new ClusterError("Unclear", "the webhook does not answer")) : write();
+    const wrap = withCalls(({ createSecret, replaceSecret }) => ({
+      createSecret: (draft) => unlessFailing(() => createSecret(draft)),
+      replaceSecret: (read, draft) => unlessFailing(() => replaceSecret(read, draft)),
+    }));
+    const spec = { expiresAt: new Date(Date.now() + 30 * DAY).toISOString() };
+    const names = ["lost", "rotated"];
+    const world = await startWorld(context, { ...setup(), wrap }, ...names.map((name) => key(name, spec)));
+    fails = true;
+    await world.loseSecret("lost");
+    await world.write(key("rotated", { ...spec, rotation: { trigger: "now" } }));
+    const all = (holds: (name: string) => boolean) => () => names.every(holds);
+    await until(
+      "both fail",
+      all((name) => world.condition("Reconciling", name) === "True/Retrying"),
+    );
+    const passing = world.advance(24 * DAY);
+    await until(
+      "both are said to end",
+      all((name) => world.get("PlatformKey", name)?.status?.expiryWarned !== undefined),
+    );
+    fails = false;
+    await passing;
+    for (const name of names) {
+      expect(world.condition("Ready", name)).toBe("True/Ready");
+      expect(world.lines.filter((line) => line.includes(`${name}: Expiring: `))).toHaveLength(1);
+    }
+  });
 });
 
 describeWorlds("a key with restart targets", (setup) => {
@@ -209,7 +241,7 @@ describeWorlds("a key with restart targets", (setup) => {
     }
   });
 
-  it("says which version its Secret has and when it ends while a restart fails, and restarts once that is possible", async (context) => {
+  it("b465: says which version its Secret has and when it ends while a restart fails, and restarts once that is possible", async (context) => {
     let fails = false;
     const wrap = withCalls(() => ({
       async restartWorkload() {
