@@ -7,7 +7,7 @@ import { recordEvent } from "../context/record-event.ts";
 
 /**
  * Reports a near expiry or late consumers when the status says so for the first time. The status keeps what was
- * reported. The store keeps it too, for the team's webhooks.
+ * reported. The store keeps it too, for the team's webhooks, and where two attempts find it at once.
  */
 export async function reportNotices(
   deps: ControllerDeps,
@@ -18,11 +18,11 @@ export async function reportNotices(
   const { keyID: keyId, expiryWarned, keyPrefix } = status;
   if (typeof keyId !== "string") return;
   if (typeof expiryWarned === "string" && expiryWarned !== object.status?.expiryWarned) {
-    const message = `The key (${keyPrefix}...) expires at ${expiryWarned}: set a later end, or rotate it before then.`;
-    const isReported = !deps.cluster.leavesStatus(object, status);
-    if (isReported) await recordEvent(deps, object, { type: "Warning", reason: "Expiring", message });
     const detail = { expiresAt: expiryWarned };
-    await record(deps, { keyId, kind: "key.expiring", mark: Date.parse(expiryWarned), detail });
+    const isNew = await record(deps, { keyId, kind: "key.expiring", mark: Date.parse(expiryWarned), detail });
+    const message = `The key (${keyPrefix}...) expires at ${expiryWarned}: set a later end, or rotate it before then.`;
+    const isReported = isNew && !deps.cluster.leavesStatus(object, status);
+    if (isReported) await recordEvent(deps, object, { type: "Warning", reason: "Expiring", message });
   }
   const late = lateVersionOf(status);
   if (late !== undefined && late.lateVersion !== lateVersionOf(object.status)?.lateVersion) {
@@ -30,8 +30,10 @@ export async function reportNotices(
   }
 }
 
-async function record({ store, fence }: ControllerDeps, notice: KeyNotice): Promise<void> {
-  await change(store, fence, (tx) => recordNotice(tx, notice));
+/** Records a notice, and returns true if it is new. */
+async function record({ store, fence }: ControllerDeps, notice: KeyNotice): Promise<boolean> {
+  const { result } = await change(store, fence, (tx) => recordNotice(tx, notice));
+  return result;
 }
 
 function lateVersionOf(status: ObjectStatus | undefined) {

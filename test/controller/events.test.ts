@@ -1,7 +1,9 @@
 import { expect, it } from "vitest";
+import { ClusterError } from "../../controller/cluster/port.ts";
 import { change } from "../../store/database/change.ts";
 import { requestRotation } from "../../store/keys/lifecycle/rotation-request.ts";
 import { until } from "../env/until.ts";
+import { withCalls } from "./fixtures/cluster-calls.ts";
 import { describeWorlds } from "./fixtures/setup.ts";
 import { HOUR, key, library, startWorld, team, type World } from "./fixtures/world.ts";
 
@@ -158,5 +160,21 @@ describeWorlds("an event says", (setup) => {
     for (const name of ["rotated", "short", "brief"]) expect(count(world, name, "Expiring"), name).toBe(0);
     await world.advance(30 * DAY);
     expect(count(world, "agent", "Expiring")).toBe(3);
+  });
+
+  it("b465: of a near end once, also where the status that says so cannot be written at first", async (context) => {
+    let conflicts = 0;
+    const wrap = withCalls(({ writeStatus }) => ({
+      async writeStatus(object, status) {
+        if (status.expiryWarned === undefined || conflicts === 1) return writeStatus(object, status);
+        conflicts++;
+        throw new ClusterError("Conflict", "the object has changed");
+      },
+    }));
+    const expiresAt = new Date(Date.now() + 30 * DAY).toISOString();
+    const world = await startWorld(context, { ...setup(), wrap }, key("agent", { expiresAt }));
+    await world.advance(24 * DAY);
+    await until("the status says so", () => world.get("PlatformKey", "agent")?.status?.expiryWarned !== undefined);
+    expect([conflicts, count(world, "agent", "Expiring")]).toEqual([1, 1]);
   });
 });

@@ -14,8 +14,11 @@ export type KeyNotice = {
   readonly detail: Readonly<Record<string, unknown>>;
 };
 
-/** Records a notice in the audit log and for the webhooks of the team. Does nothing if it was recorded before. */
-export async function recordNotice(tx: Tx, { keyId, kind, mark, detail }: KeyNotice): Promise<void> {
+/**
+ * Records a notice in the audit log and for the webhooks of the team. Returns false, and does nothing, if it was recorded
+ * before.
+ */
+export async function recordNotice(tx: Tx, { keyId, kind, mark, detail }: KeyNotice): Promise<boolean> {
   const { rows } = await sql<{ team_id: string }>`
     insert into key_notices (key_id, kind, mark) select id, ${kind}, ${mark} from keys where id = ${keyId}
     on conflict (key_id, kind) do update set mark = excluded.mark
@@ -23,8 +26,9 @@ export async function recordNotice(tx: Tx, { keyId, kind, mark, detail }: KeyNot
         else key_notices.mark < excluded.mark end
     returning (select team_id from keys where id = ${keyId}) as team_id`.execute(tx);
   const [recorded] = rows;
-  if (recorded === undefined) return;
+  if (recorded === undefined) return false;
   await appendAudit(tx, [{ at: null, kind, keyId, teamId: recorded.team_id, detail }]);
+  return true;
 }
 
 /**
