@@ -1,7 +1,6 @@
 import type { KeyPlan } from "../../domain/key/plan/plan-key.ts";
 import { StaleLeaderError } from "../../store/database/errors.ts";
 import { recordKeyConditions } from "../../store/objects/object-conditions.ts";
-import { reportBudgets } from "../budgets/report-budgets.ts";
 import type { DeclaredObject, ObjectStatus } from "../cluster/port.ts";
 import { retryingStatus } from "../context/object-status.ts";
 import { writeStatus } from "../context/status-write.ts";
@@ -9,6 +8,7 @@ import type { KeyDeps } from "./key-deps.ts";
 import type { KeyObservation } from "./key-observation.ts";
 import { isReady, keyStatus } from "./key-status.ts";
 import { reportNotices } from "./notices.ts";
+import { recordFound } from "./record-found.ts";
 
 /** Error of a step, with what the key was found to be before it. The cause is what the step failed with. */
 export class FailedStep extends Error {
@@ -68,14 +68,14 @@ async function foundBefore(
   { observation, plan }: FailedStep,
   { resourceVersion }: DeclaredObject,
 ): Promise<ObjectStatus | undefined> {
-  const { object, rows, budgets } = observation;
+  const { object, rows } = observation;
   if (object.resourceVersion !== resourceVersion) return undefined;
   const status = keyStatus(observation, plan, rows.now);
-  await reportNotices(deps, object, status);
   if (plan.action.do !== "Restart" && isReady(status)) {
+    await reportNotices(deps, object, status);
     const { expiryWarned, staleConsumer } = status;
     return { ...object.status, expiryWarned, staleConsumer };
   }
-  await reportBudgets(deps, object, status, budgets);
+  await recordFound(deps, observation, status);
   return status;
 }

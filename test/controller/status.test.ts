@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { expect, it } from "vitest";
 import { ClusterError } from "../../controller/cluster/port.ts";
 import { CONDITION_TYPES, REASONS } from "../../domain/conditions.ts";
+import { findKeyDeclaration } from "../../store/keys/rows/key-declarations.ts";
 import { recordUsage } from "../../store/keys/uses/usage.ts";
 import { until } from "../env/until.ts";
 import { withCalls } from "./fixtures/cluster-calls.ts";
@@ -241,7 +242,7 @@ describeWorlds("a key with restart targets", (setup) => {
     }
   });
 
-  it("b465: says which version its Secret has and when it ends while a restart fails, and restarts once that is possible", async (context) => {
+  it("b465, c111: says which version its Secret has and when it ends, and has its declaration recorded, while a restart fails, and restarts once that is possible", async (context) => {
     let fails = false;
     const wrap = withCalls(() => ({
       async restartWorkload() {
@@ -251,13 +252,15 @@ describeWorlds("a key with restart targets", (setup) => {
     const expiresAt = new Date(Date.now() + 30 * DAY).toISOString();
     const world = await startWorld(context, { ...setup(), wrap }, withTargets("first", { expiresAt }));
     fails = true;
-    await world.write(withTargets("second", { expiresAt }));
+    await world.write(withTargets("second", { expiresAt, deletionPolicy: "Retain" }));
     const reconciling = () => conditionsOf(world, "agent").find(({ type }) => type === "Reconciling");
     await until("the restart has failed", () => reconciling()?.message.includes("the webhook does not answer"));
     await until("it is ready all the same", () => world.condition("Ready", "agent") === "True/Ready");
     const shown = { observedGeneration: 2, currentVersion: 2, versions: [{ number: 2 }, { number: 1 }] };
     expect(await world.status("agent")).toMatchObject({ ...shown, restartedVersion: 1 });
     expect(reconciling()?.message).toContain("the webhook does not answer");
+    const { id } = await world.stored("agent");
+    expect(await findKeyDeclaration(world.store.db, id)).toMatchObject({ generation: 2 });
     const passing = world.advance(24 * DAY);
     await until("it is said to end", () => world.get("PlatformKey", "agent")?.status?.expiryWarned !== undefined);
     fails = false;

@@ -15,7 +15,8 @@ export type KeyDeclaration = {
 
 /**
  * Records how a key is declared, unless a later generation of the same declaration, or this same state, is recorded. It
- * needs no fence: the only decision by it is the interval by which the key rotates while an edit is held.
+ * needs no fence: the only decisions by it are the interval by which the key rotates while an edit is held, and whether it
+ * outlives its declaration.
  */
 export async function recordKeyDeclaration(db: Db, keyId: string, found: KeyDeclaration): Promise<void> {
   const { ownerUid, generation, spec, labels } = found;
