@@ -6,7 +6,7 @@ import { retryingStatus } from "../context/object-status.ts";
 import { writeStatus } from "../context/status-write.ts";
 import type { KeyDeps } from "./key-deps.ts";
 import type { KeyObservation } from "./key-observation.ts";
-import { isReady, keyStatus } from "./key-status.ts";
+import { isConfirming, isReady, keyStatus } from "./key-status.ts";
 import { reportNotices } from "./notices.ts";
 import { recordFound } from "./record-found.ts";
 
@@ -60,8 +60,8 @@ export async function reportFailureInStatus<T>(
 
 /**
  * Returns the status to write after a failed step, with the key's notices sent: as the key was found before the step, if
- * that says what is not as declared, or the step is a restart, before which all is; else the status of before. Undefined
- * if the key has changed since.
+ * that says what is not as declared, or the step is a restart, before which all is; else the status of before, as of a
+ * ready key that is yet to be confirmed. Undefined if the key has changed since.
  */
 async function foundBefore(
   deps: KeyDeps,
@@ -71,7 +71,8 @@ async function foundBefore(
   const { object, rows } = observation;
   if (object.resourceVersion !== resourceVersion) return undefined;
   const status = keyStatus(observation, plan, rows.now);
-  if (plan.action.do !== "Restart" && isReady(status)) {
+  const isKept = isConfirming(status) ? isReady(object.status) : isReady(status) && plan.action.do !== "Restart";
+  if (isKept) {
     await reportNotices(deps, object, status);
     const { expiryWarned, staleConsumer } = status;
     return { ...object.status, expiryWarned, staleConsumer };

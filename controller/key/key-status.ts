@@ -56,6 +56,11 @@ export function isReady(status: ObjectStatus | undefined): boolean {
   return findCondition(status?.conditions, "Ready")?.status === "True";
 }
 
+/** True if a status says that all that is left is the confirmation by every replica: a key that was ready stays so. */
+export function isConfirming({ conditions }: ObjectStatus): boolean {
+  return findCondition(conditions, "Ready")?.reason === "Confirming";
+}
+
 /** Returns every version that works, and the newest of the others. */
 function shownVersions({ versions }: StoredKey): StoredVersion[] {
   const works = ({ state }: StoredVersion) => state === "active" || state === "retiring";

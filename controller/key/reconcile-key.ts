@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
 import { nextBegin } from "../../domain/budget/budget-condition.ts";
-import { findCondition } from "../../domain/conditions.ts";
 import { type DeclaredKey, isSecretCollected } from "../../domain/key/declaration/declared-key.ts";
 import type { KeyAction } from "../../domain/key/plan/key-action.ts";
 import { isGoing, planEnd, planUnread } from "../../domain/key/plan/plan-end.ts";
@@ -16,7 +15,7 @@ import { FailedStep, reportFailureInStatus } from "./failed-step.ts";
 import { actOnKey } from "./key-actions.ts";
 import type { KeyDeps } from "./key-deps.ts";
 import { type KeyObservation, observeDeclaration, observeKey } from "./key-observation.ts";
-import { isReady, keyStatus } from "./key-status.ts";
+import { isConfirming, isReady, keyStatus } from "./key-status.ts";
 import { observeSecret, readSecretOf } from "./observe-secret.ts";
 import { recordFound } from "./record-found.ts";
 import { actOnStore, recordEvents } from "./store-action.ts";
@@ -134,8 +133,7 @@ async function runUntilStable(deps: KeyDeps, name: KeyName, signal: AbortSignal)
       if (waitedMs < LATE_MS) return unconfirmed(object, LATE_MS - waitedMs);
       const status = keyStatus(observation, plan, observation.rows.now);
       // A key that works stays ready meanwhile; what is suspended or revoked is said to be once each replica knows.
-      const isConfirming = findCondition(status.conditions, "Ready")?.reason === "Confirming";
-      if (isConfirming && !isReady(object.status)) {
+      if (isConfirming(status) && !isReady(object.status)) {
         await recordFound(deps, observation, status);
         await writeStatus(deps, object, status);
       }

@@ -242,7 +242,7 @@ describeWorlds("a key with restart targets", (setup) => {
     }
   });
 
-  it("b465, c111: says which version its Secret has and when it ends, and has its declaration recorded, while a restart fails, and restarts once that is possible", async (context) => {
+  it("b465, c95, c111: says which version its Secret has, stays ready, has its declaration recorded and warns of its end while a restart fails, and restarts once that is possible", async (context) => {
     let fails = false;
     const wrap = withCalls(() => ({
       async restartWorkload() {
@@ -261,6 +261,8 @@ describeWorlds("a key with restart targets", (setup) => {
     expect(reconciling()?.message).toContain("the webhook does not answer");
     const { id } = await world.stored("agent");
     expect(await findKeyDeclaration(world.store.db, id)).toMatchObject({ generation: 2 });
+    const confirming = () => world.lines.filter((line) => line.includes("agent: Confirming: ")).length;
+    const before = confirming();
     const passing = world.advance(24 * DAY);
     await until("it is said to end", () => world.get("PlatformKey", "agent")?.status?.expiryWarned !== undefined);
     fails = false;
@@ -268,5 +270,6 @@ describeWorlds("a key with restart targets", (setup) => {
     expect(reconciling()).toBeUndefined();
     expect(await world.status("agent")).toMatchObject({ restartedVersion: 2 });
     expect(world.lines.filter((line) => line.includes("agent: Expiring: "))).toHaveLength(1);
+    expect(confirming()).toBe(before);
   });
 });
