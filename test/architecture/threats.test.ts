@@ -272,9 +272,9 @@ describe("docs/security/threats.md", () => {
       "b462",
       "b463",
       "b464",
+      "b465",
       "b466",
       "b467",
-      "b465",
     ];
     const faults = [
       "c82",
