@@ -28,6 +28,7 @@ const CLIENT_CHECK = "5s";
 export function lockWaits({ store, db, lockTimeoutMs, timeoutMs, onProgress }: LockWaitOptions) {
   const deadline = performance.now() + timeoutMs;
   const set = (name: string, value: string) => sql`select set_config(${name}, ${value}, false)`.execute(db);
+  let patienceMs = lockTimeoutMs;
   let pid = 0;
   let hasTime = false;
   let pauseMs = Math.min(MIN_PAUSE_MS, timeoutMs / 4);
@@ -56,7 +57,12 @@ export function lockWaits({ store, db, lockTimeoutMs, timeoutMs, onProgress }: L
       if (store.engine !== "postgres") return;
       await set("application_name", "keyplane migrate");
       await set("statement_timeout", "0");
-      await set("lock_timeout", `${lockTimeoutMs}ms`);
+      // Where a server waits for a lock of the migration while the migration waits for one of the server's, the migration
+      // gives up before PostgreSQL looks for a deadlock, and would end the server's transaction.
+      const { rows: limits } = await sql<{ ms: number }>`select setting::integer / 2 as ms from pg_settings
+        where name = 'deadlock_timeout'`.execute(db);
+      patienceMs = Math.min(lockTimeoutMs, limits[0]?.ms ?? lockTimeoutMs);
+      await set("lock_timeout", `${patienceMs}ms`);
       // Not every system that PostgreSQL runs on supports this.
       await set("client_connection_check_interval", CLIENT_CHECK).catch(() => {});
       const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
@@ -94,7 +100,7 @@ export function lockWaits({ store, db, lockTimeoutMs, timeoutMs, onProgress }: L
           if (now.length === 0) return;
           if (hasTime && holders.length === 0) onProgress(`${title} waits, held by ${describeHolders(now)}`);
           holders = now;
-        }, lockTimeoutMs / 4);
+        }, patienceMs / 4);
         try {
           return await task();
         } catch (error) {

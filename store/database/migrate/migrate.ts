@@ -49,7 +49,7 @@ type MigrateOptions = {
   readonly onProgress?: (line: string) => void;
   /** Milliseconds to wait for the locks of others, in all. */
   readonly timeoutMs?: number;
-  /** Milliseconds that a statement queues for a lock, while others queue behind it. */
+  /** Milliseconds that a statement queues for a lock at most, while others queue behind it. */
   readonly lockTimeoutMs?: number;
   readonly migrations?: readonly Migration[];
 };

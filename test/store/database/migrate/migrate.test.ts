@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import pg from "pg";
 import { describe, expect, type TestContext, test } from "vitest";
@@ -185,6 +186,22 @@ describe.concurrent("c47: A migration beside others", () => {
     );
     return rows[0]?.n;
   };
+
+  test("gives way before a server that waits for it, and that it waits for, is ended by a deadlock", async (context) => {
+    const { store, reader } = await withReader(context);
+    await sql`create table other (id integer)`.execute(store.db);
+    const crossing = {
+      ...{ version: 2, name: "columns" },
+      script: "alter table other add column more text; alter table busy add column more text",
+    };
+    const migrating = migrate(store, { migrations: [...steps.slice(0, 1), crossing] });
+    await until("it waits for the server", async () => (await queued(store)) === 1, { longestPauseMs: 10 });
+    // The migration has looked for a deadlock, and found none yet.
+    await delay(150);
+    expect((await reader.query("select id from other")).rows).toEqual([]);
+    await reader.query("commit");
+    expect((await migrating).to).toBe(2);
+  });
 
   test("waits for a reader out of the way of everybody else, says for whom, and goes on when it has ended", async (context) => {
     const { store, reader } = await withReader(context);
