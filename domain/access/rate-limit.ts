@@ -70,22 +70,6 @@ export function rateCost({ requestsPerMinute }: RateLimit): number {
   return Math.ceil(MINUTE / requestsPerMinute);
 }
 
-/** Returns the cost of one request, or of one token where tokens are counted, in nanoseconds. */
-export function itemCost({ requestsPerMinute, unit = 1 }: RateLimit): number {
-  return Math.ceil(MINUTE / (requestsPerMinute * unit));
-}
-
-/**
- * Returns when what is owed is paid off after a change of the limit: what was spent stays spent, and a raised limit pays
- * it at its own rate. A lowered limit makes no debt longer.
- *
- * @param before cost by the limit of before; in the same unit as `after`
- */
-export function paidAtNewCost(paidAt: number, now: number, before: number, after: number): number {
-  const owed = Math.max(paidAt - now, 0);
-  return after < before ? now + Math.floor((owed * after) / before) : paidAt;
-}
-
 /**
  * Judges one request by the generic cell rate algorithm, whose state is one number: each request costs the time that
  * the

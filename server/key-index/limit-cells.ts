@@ -1,9 +1,7 @@
 import {
   chargeUsed,
-  itemCost,
   judgeRate,
   judgeRates,
-  paidAtNewCost,
   type RateLimit,
   type RateVerdict,
   rateCost,
@@ -13,10 +11,9 @@ import {
 const CHUNK_BITS = 12;
 const CHUNK = 2 ** CHUNK_BITS;
 /**
- * Words of a cell: when the last request that was charged is paid off, when the first one was charged by its owner, and
- * what a request or token costs by the limit that it was last judged by.
+ * Words of a cell: when the last request that was charged is paid off, and when the first one was charged by its owner.
  */
-const [PAID_AT, SINCE, COST, WORDS] = [0, 1, 2, 3];
+const [PAID_AT, SINCE, WORDS] = [0, 1, 2];
 
 /** A cell, and the limit that is counted in it. */
 export type CellLimit = {
@@ -62,7 +59,7 @@ export class LimitCells {
   take(): number {
     const cell = this.#free.pop() ?? ++this.#last;
     if (!this.has(cell)) this.add(new SharedArrayBuffer(CHUNK * WORDS * BigInt64Array.BYTES_PER_ELEMENT));
-    for (const word of [SINCE, PAID_AT, COST]) Atomics.store(this.#chunkOf(cell), offsetOf(cell) + word, 0n);
+    for (const word of [SINCE, PAID_AT]) Atomics.store(this.#chunkOf(cell), offsetOf(cell) + word, 0n);
     return cell;
   }
 
@@ -79,7 +76,7 @@ export class LimitCells {
   charge(cell: number, limit: RateLimit, now: number, amount = 1): RateVerdict {
     const whole = Math.floor(now);
     for (;;) {
-      const held = this.#heldIn(cell, limit, whole);
+      const held = this.#heldIn(cell);
       const verdict = judgeRate(limit, Number(held), whole, amount);
       if (!verdict.admitted || this.#payOne(cell, held, verdict, whole)) return verdict;
     }
@@ -95,7 +92,7 @@ export class LimitCells {
     const only = limits.length === 1 ? limits[0] : undefined;
     if (only !== undefined && only.cell !== 0) return [this.charge(only.cell, only.limit, now, only.amount)];
     for (;;) {
-      const held = limits.map(({ cell, limit }) => this.#heldIn(cell, limit, now));
+      const held = limits.map(({ cell }) => this.#heldIn(cell));
       const verdicts = this.#judge(limits, held, now);
       if (verdicts.some(({ admitted }) => !admitted)) return verdicts;
       if (this.#pay(limits, held, verdicts, Math.floor(now))) return verdicts;
@@ -106,7 +103,7 @@ export class LimitCells {
   judgeAll(limits: readonly CellLimit[], now: number): RateVerdict[] {
     return this.#judge(
       limits,
-      limits.map(({ cell, limit }) => this.#heldIn(cell, limit, now)),
+      limits.map(({ cell }) => this.#heldIn(cell)),
       now,
     );
   }
@@ -132,24 +129,13 @@ export class LimitCells {
     if (cell === 0) return;
     const whole = Math.floor(now);
     for (;;) {
-      const held = this.#heldIn(cell, limit, whole);
+      const held = this.#heldIn(cell);
       if (this.#payOne(cell, held, { paidAt: chargeUsed(limit, Number(held), whole, amount) }, whole)) return;
     }
   }
 
-  /** Returns when what a cell owes is paid off: by a limit that was changed since, at that limit's rate. */
-  #heldIn(cell: number, limit: RateLimit, now: number): bigint {
-    if (cell === 0) return 0n;
-    const [chunk, offset] = [this.#chunkOf(cell), offsetOf(cell)];
-    const cost = BigInt(itemCost(limit));
-    const before = Atomics.load(chunk, offset + COST);
-    // Of several threads, one does it.
-    if (before !== cost && Atomics.compareExchange(chunk, offset + COST, before, cost) === before) {
-      const held = Atomics.load(chunk, offset + PAID_AT);
-      const paidAt = paidAtNewCost(Number(held), Math.floor(now), Number(before), Number(cost));
-      Atomics.compareExchange(chunk, offset + PAID_AT, held, BigInt(paidAt));
-    }
-    return Atomics.load(chunk, offset + PAID_AT);
+  #heldIn(cell: number): bigint {
+    return cell === 0 ? 0n : Atomics.load(this.#chunkOf(cell), offsetOf(cell) + PAID_AT);
   }
 
   #judge(limits: readonly CellLimit[], held: readonly bigint[], now: number): RateVerdict[] {

@@ -38,7 +38,7 @@ const PASSES: readonly Pass[] = [
 
 /**
  * Draws from the cells that all replicas share, as `drawRequests` does, by the database's clock. A cell without a row
- * owes nothing; what is owed by a limit that was raised since is paid at its new rate. If another transaction has locked a cell, the others are drawn from without it (threats b212). Locked
+ * owes nothing. If another transaction has locked a cell, the others are drawn from without it (threats b212). Locked
  * cells are waited for in the order of their names, so that two replicas never wait for each other.
  *
  * @param draws each of another cell
@@ -74,11 +74,10 @@ async function drawInTime(
     order by limit_id
     on conflict (limit_id) do update set (drawn_at, paid_at, wanted, cost, burst, most, granted) = (
       select now, case when granted < 0 then cell.paid_at else now + owed end + granted * excluded.cost,
-        excluded.wanted, case when granted < 0 then cell.cost else excluded.cost end, excluded.burst, excluded.most, granted
+        excluded.wanted, excluded.cost, excluded.burst, excluded.most, granted
       -- The time once the cell is locked: by an earlier one, what others drew meanwhile would be given back.
       from (select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now) as clock,
-        lateral (select least(greatest(cell.paid_at - now, 0) * least(excluded.cost, cell.cost) / cell.cost,
-          excluded.burst * excluded.cost) as owed) as state,
+        lateral (select least(greatest(cell.paid_at - now, 0), excluded.burst * excluded.cost) as owed) as state,
         lateral (select case when excluded.wanted < 0 then excluded.wanted
           else greatest(0, least(excluded.wanted, (excluded.most * excluded.cost - owed) / excluded.cost)) end as granted) as drawn)
     returning limit_id as "limitId", granted::int4, paid_at::float8 as "paidAt", drawn_at::float8 as now`;

@@ -50,22 +50,6 @@ test("b124: cells that are charged together are charged all or none, and take ba
   ]);
 });
 
-test("b124: what was spent stays spent where a limit is raised, and is paid at the new rate", () => {
-  const cells = new LimitCells();
-  const cell = cells.take();
-  const small = { requestsPerMinute: 1, burst: 60 };
-  const large = { requestsPerMinute: 60, burst: 61 };
-  for (let time = 0; time < 60; time++) expect(cells.charge(cell, small, 1).admitted).toBe(true);
-  expect(cells.charge(cell, small, 1).admitted).toBe(false);
-  expect(cells.judgeAll([{ cell, limit: large }], 1)[0]).toMatchObject({ admitted: true, remaining: 0 });
-  expect([cells.charge(cell, large, 1), cells.charge(cell, large, 1)]).toMatchObject([
-    { admitted: true },
-    { admitted: false, retryAfter: 1e9 },
-  ]);
-  // Lowered again, no more is owed than before.
-  expect(cells.charge(cell, small, 1)).toMatchObject({ admitted: true, resetAfter: 121e9 });
-});
-
 test("b124: a limit without a cell admits, and counts nothing", () => {
   const cells = new LimitCells();
   const none = { cell: 0, limit: BOTH[0] };

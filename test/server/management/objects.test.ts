@@ -188,7 +188,7 @@ describeNightlyOnEachEngine("what the management API makes", (store) => {
     });
 
     test("b124: has its calls limited together from the next one on, and its changes recorded", async () => {
-      const rateLimit = { requestsPerMinute: 1, burst: 2, concurrent: 9 };
+      const rateLimit = { requestsPerMinute: 10, burst: 2, concurrent: 9 };
       const team = await madeTeam({ rateLimit });
       const make = () =>
         api.send("POST", "/keys", { name: unique("key"), team: team.name, spec: { preset: "MCPReadOnly" } });
