@@ -115,7 +115,7 @@ async function embed(
       return { kind: "embedded", atoms: withVectors(atoms, vectors), servedBy };
     }
     case "refused": {
-      if (atoms.length === 1 && (await tryModel(embedder, lease, PROBE_WAIT_MS)).kind === "failed") {
+      if ((await tryModel(embedder, lease, PROBE_WAIT_MS)).kind === "failed") {
         return { kind: "failed", why: result.why, retryAfterMs: undefined };
       }
       return { kind: "refused", atoms, why: result.why, isForGood: true, retryAfterMs: undefined };

@@ -98,8 +98,7 @@ async function read({ store, generator }: Extraction, lease: ExtractionLease): P
     const isUseless = kind === "refused" || isOverrun === true;
     const tokens = tokensOfCall(passage) + tokensOfCall(PROBE);
     // Who has no credit left is refused like a passage that is too long: that it is the passage's fault, the probe shows.
-    const probe = isUseless || isDoubtful === true ? await ask(PROBE, PROBE_WAIT_MS) : undefined;
-    if (probe?.kind === "text" || probe?.isLimited === true) {
+    if ((isUseless || isDoubtful === true) && (await ask(PROBE, PROBE_WAIT_MS)).kind === "text") {
       return isUseless ? { kind: "useless", why, tokens } : { kind: "stuck", why, tokens, retryAfterMs };
     }
     return { kind: "failed", why, retryAfterMs, tokens: isOverrun === true && isDoubtful === true ? tokens : 0 };

@@ -153,6 +153,22 @@ describeOnEachEngineWithVectors("A library that is embedded", (store) => {
     await library.until("it is set aside", async () => (await library.progress())?.setAside === 1);
   });
 
+  test("b330: waits where the upstream refuses every text, and goes on in batches", async (context) => {
+    const upstream = await startEmbeddingUpstream(context);
+    const library = await startEmbeddedLibrary(context, store(), { upstream });
+    upstream.answerWith((response) => response.writeHead(403).end());
+    for (const text of ["one", "two", "three", "four", "five", "six"]) await library.save(text);
+    await library.declare();
+    await library.until("the failure is shown", async () => (await library.progress())?.failure !== null);
+    upstream.answerWith(answerVectors);
+    const before = upstream.received.length;
+    await library.until("all are embedded", async () => {
+      await library.hurry();
+      return (await library.progress())?.waiting === 0;
+    });
+    expect(upstream.received.length - before).toBeLessThan(4);
+  });
+
   /** A library with three atoms, one of which the upstream does not embed: that one is set aside, the others have vectors. */
   async function setAside(context: TestContext, fail: (response: ServerResponse) => void) {
     const upstream = await startEmbeddingUpstream(context);

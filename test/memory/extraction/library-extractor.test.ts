@@ -186,6 +186,22 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
     expect(await library.ended(id)).toMatchObject({ status: "done", failure: null });
   });
 
+  test("b331: sets nothing aside while a limit keeps the other text from an upstream that refuses all", async (context) => {
+    const library = await startLibrary(context);
+    library.upstream.answerWith((response, received) => {
+      if (received.body.includes("Otto")) response.writeHead(400).end();
+      else response.writeHead(429, { "retry-after": "300" }).end();
+    });
+    await library.declare();
+    const { id } = (await library.handOver("Otto drinks tea.")).json;
+    for (let tries = 2; tries <= 8; tries += 2) {
+      await until("it was tried", () => library.upstream.received.length === tries);
+      await until("it waits", async () => (await library.job(id)).failure !== null);
+      await library.hurry();
+    }
+    expect(await library.job(id)).toMatchObject({ ended: null, failure: "the upstream answered 400" });
+  });
+
   for (const [what, fail, pauses] of [
     ["a 500", (response) => response.writeHead(500).end(), [10, 60, 300]],
     [
