@@ -1,4 +1,4 @@
-import { findCondition, type Reason } from "../../domain/conditions.ts";
+import { findCondition, gravityOf, type Reason } from "../../domain/conditions.ts";
 import type { Kind } from "../../domain/kinds/kinds.ts";
 import { recordConditions } from "../../store/objects/object-conditions.ts";
 import type { ObjectKind } from "../../store/objects/objects.ts";
@@ -54,7 +54,9 @@ export async function writeStatus(deps: ControllerDeps, object: DeclaredObject, 
   const before = findCondition(object.status?.conditions, "Ready");
   const isNews = ready?.reason !== before?.reason || ready?.message !== before?.message;
   const isWrong = ready !== undefined && (ready.status === "False" || WRONG_THOUGH_READY.has(ready.reason));
-  const isRetried = ready?.reason === "Retrying";
+  const isFailedAttempt = findCondition(status.conditions, "Reconciling")?.reason === "Retrying";
+  const isRetried =
+    ready?.reason === "Retrying" || (isFailedAttempt && ready !== undefined && gravityOf(ready) === "under way");
   // The deletion of an object is no news, except for what prevents it.
   const isGoing = object.deleting && ready?.reason !== "SecretRefused";
   const refusal = isWrong && isNews && !isRetried && !isGoing ? ready : undefined;

@@ -29,6 +29,19 @@ const messages = (world: World, name: string, reason: string) =>
   );
 
 describeWorlds("an event says", (setup) => {
+  it("nothing of an attempt that fails and is tried again", async (context) => {
+    let failures = 0;
+    const wrap = withCalls(({ createSecret }) => ({
+      async createSecret(draft) {
+        if (++failures <= 2) throw new ClusterError("Unclear", "the API server answered 500");
+        return createSecret(draft);
+      },
+    }));
+    const world = await startWorld(context, { ...setup(), wrap }, key("agent"));
+    await until("it is ready", () => world.condition("Ready", "agent") === "True/Ready");
+    expect([failures, count(world, "agent", "Minting"), count(world, "agent", "Issued")]).toEqual([3, 0, 1]);
+  });
+
   it("why a version was issued", async (context) => {
     const spec = (trigger: string) => ({ rotation: { trigger, interval: "10h", overlap: { duration: "1h" } } });
     const world = await startWorld(context, setup(), key("agent", spec("a")));
