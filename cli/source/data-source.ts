@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { watchTree } from "../../controller/cluster/files/tree-watch.ts";
 import type { Kind } from "../../domain/kinds/kinds.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import { isRunning } from "../data/data-folder.ts";
+import { isRunning, readServerFile } from "../data/data-folder.ts";
 import { heldGroups, heldReasons, heldText } from "../data/held.ts";
 import { readStatusFiles, type StatusObject } from "../data/status-files.ts";
 import { openManagement } from "../management/management-client.ts";
@@ -12,6 +12,7 @@ import { type ListedObject, matchesFilter, type Source } from "./source.ts";
 
 /** Annotation with the reason why an object stays although its declaration is gone or faulty. */
 const HELD_ANNOTATION = "keyplane.dev/held";
+const NOT_SERVING = "keyplane up has not begun to serve on this folder yet: this is how it left things";
 const NOT_RUNNING =
   "keyplane up is not running on this folder: this is how it left things, and nothing is reconciled or served";
 
@@ -22,11 +23,15 @@ export function dataSource(data: string): Source {
     async list(kind, wanted) {
       const found = (await readStatusFiles(data, kind)).filter((object) => matchesFilter(wanted, object));
       const [reasons, isUp] = [await heldReasons(data), await mayRun(data)];
+      const isServing = (await readServerFile(data)) !== undefined;
       return found.map((object) => {
         const why = reasons.get(`${kind}/${object.metadata.namespace}/${object.metadata.name}`);
         const held = why === undefined || isUp ? why : `when keyplane up ended: ${why}`;
         const refused = held && `its last change is not applied: ${held}`;
-        return { ...seenFile(kind, object, held), notCurrent: isUp ? refused : NOT_RUNNING };
+        return {
+          ...seenFile(kind, object, held),
+          notCurrent: isUp ? (isServing ? refused : NOT_SERVING) : NOT_RUNNING,
+        };
       });
     },
     events: async (wanted) => auditEvents(await openManagement({}, { data }), wanted),

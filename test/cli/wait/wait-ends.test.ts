@@ -5,7 +5,10 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { writeServerFile } from "../../../cli/data/data-folder.ts";
 import { main } from "../../../cli/program.ts";
+import { lockData } from "../../../controller/cluster/files/lock.ts";
+import { systemClock } from "../../../runtime/clock.ts";
 import { until } from "../../env/until.ts";
 
 describe("keyplane wait ends while an API server does not answer the first look", () => {
@@ -39,8 +42,15 @@ test("keyplane wait takes no state for reached that keyplane up left as it ended
   const ready = { type: "Ready", status: "True", reason: "Ready", message: "", lastTransitionTime: "" };
   const object = { metadata: { name: "agent", namespace: "dev", generation: 1 }, status: { conditions: [ready] } };
   writeFileSync(join(folder, "agent.json"), JSON.stringify(object));
-  const [code, err] = await waitWith(["--timeout", "0", "--data", data], new AbortController().signal);
-  expect([code, err]).toEqual([1, expect.stringContaining("keyplane up is not running on this folder")]);
+  const wait = () => waitWith(["--timeout", "0", "--data", data], new AbortController().signal);
+  expect(await wait()).toEqual([1, expect.stringContaining("keyplane up is not running on this folder")]);
+  const lock = await lockData(data, { clock: systemClock });
+  onTestFinished(() => lock.release());
+  expect(await wait()).toEqual([1, expect.stringContaining("keyplane up has not begun to serve on this folder")]);
+  const url = "http://127.0.0.1:1";
+  const keys = { encryptionKeyFile: null, encryptionKeys: [] };
+  await writeServerFile(data, { url, adminUrl: url, manifests: data, placeholders: 0, ...keys });
+  expect((await wait())[0]).toBe(0);
 });
 
 /** @returns the exit code, and what is on standard error */
