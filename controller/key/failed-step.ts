@@ -1,6 +1,7 @@
 import type { KeyPlan } from "../../domain/key/plan/plan-key.ts";
 import { StaleLeaderError } from "../../store/database/errors.ts";
 import { recordKeyConditions } from "../../store/objects/object-conditions.ts";
+import { reportBudgets } from "../budgets/report-budgets.ts";
 import type { DeclaredObject, ObjectStatus } from "../cluster/port.ts";
 import { retryingStatus } from "../context/object-status.ts";
 import { writeStatus } from "../context/status-write.ts";
@@ -58,10 +59,13 @@ export async function reportFailureInStatus<T>(
   }
 }
 
+/** Conditions that no step changes: they say what is news of a key that works. */
+const BESIDE_READY: ReadonlySet<string> = new Set(["StaleConsumers", "Leaked", "PolicyViolated", "BudgetExhausted"]);
+
 /**
  * Returns the status to write after a failed step, with the key's notices sent: as the key was found before the step, if
- * that says what is not as declared, or the step is a restart, before which all is; else the status of before, as of a
- * ready key that is yet to be confirmed. Undefined if the key has changed since.
+ * that says what is not as declared, or the step is a restart, before which all is; else the status of before with what
+ * is news beside Ready, as of a ready key that is yet to be confirmed. Undefined if the key has changed since.
  */
 async function foundBefore(
   deps: KeyDeps,
@@ -74,8 +78,11 @@ async function foundBefore(
   const isKept = isConfirming(status) ? isReady(object.status) : isReady(status) && plan.action.do !== "Restart";
   if (isKept) {
     await reportNotices(deps, object, status);
-    const { expiryWarned, staleConsumer } = status;
-    return { ...object.status, expiryWarned, staleConsumer };
+    await reportBudgets(deps, object, status, observation.budgets);
+    const { expiryWarned, staleConsumer, conditions = [] } = status;
+    const kept = object.status?.conditions?.filter(({ type }) => !BESIDE_READY.has(type)) ?? [];
+    const found = conditions.filter(({ type }) => BESIDE_READY.has(type));
+    return { ...object.status, expiryWarned, staleConsumer, conditions: [...kept, ...found] };
   }
   await recordFound(deps, observation, status);
   return status;

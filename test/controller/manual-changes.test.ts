@@ -71,21 +71,30 @@ describeWorldsNightlyOnEachEngine("what is done by hand", (setup) => {
     expect(leakEvents(world)).toHaveLength(1);
   });
 
-  it("b465: reports a leak with an event while the key's lost Secret cannot be written", async (context) => {
-    let fails = false;
-    const wrap = withCalls(({ createSecret }) => ({
-      createSecret: (draft) => (fails ? Promise.reject(new Error("the API server is away")) : createSecret(draft)),
-    }));
-    const world = await startWorld(context, { ...setup(), wrap }, key("agent"));
-    fails = true;
-    await world.loseSecret("agent");
-    await until("the write has failed", () => world.condition("Reconciling", "agent") === "True/Retrying");
-    await reportLeak(world, "agent");
-    await until("the condition", () => world.condition("Leaked", "agent") === "True/LeakReported");
-    fails = false;
-    await until("it is ready", () => world.condition("Ready", "agent") === "True/Ready");
-    expect(leakEvents(world)).toHaveLength(1);
-  });
+  it.for([
+    ["lost", (world: World) => world.loseSecret("agent")],
+    ["rotated", (world: World) => world.write(key("agent", { rotation: { trigger: "now" } }))],
+  ] as const)(
+    "b465: reports a leak with an event while the key's %s Secret cannot be written",
+    async ([, change], context) => {
+      let fails = false;
+      const unlessFailing = <T>(call: () => Promise<T>) =>
+        fails ? Promise.reject(new Error("the API server is away")) : call();
+      const wrap = withCalls(({ createSecret, replaceSecret }) => ({
+        createSecret: (draft) => unlessFailing(() => createSecret(draft)),
+        replaceSecret: (read, draft) => unlessFailing(() => replaceSecret(read, draft)),
+      }));
+      const world = await startWorld(context, { ...setup(), wrap }, key("agent"));
+      fails = true;
+      await change(world);
+      await until("the write has failed", () => world.condition("Reconciling", "agent") === "True/Retrying");
+      await reportLeak(world, "agent");
+      await until("the condition", () => world.condition("Leaked", "agent") === "True/LeakReported");
+      fails = false;
+      await until("it is ready", () => world.condition("Ready", "agent") === "True/Ready");
+      expect(leakEvents(world)).toHaveLength(1);
+    },
+  );
 
   it("ends a declared key that leaked, where its team says so", async (context) => {
     const leaks = { leaks: { action: "Revoke" } };
