@@ -100,17 +100,19 @@ const TEXTS = [
 ];
 
 test("b83, b121: secrets are looked for in a number of steps that grows with the text", () => {
-  const msOf = (text: string) =>
-    Math.min(
-      ...Array.from({ length: 3 }, () => {
-        const begun = performance.now();
-        hideSecrets(text);
-        return performance.now() - begun;
-      }),
-    );
+  /** The quickest of a few runs: on a busy machine some take long, and of steps that grow with the square all do. */
+  const msOf = (text: string, enough = 0) => {
+    let ms = Number.POSITIVE_INFINITY;
+    for (let run = 0; run < 20 && (run < 3 || ms > enough); run++) {
+      const begun = performance.now();
+      hideSecrets(text);
+      ms = Math.min(ms, performance.now() - begun);
+    }
+    return ms;
+  };
   const plain = msOf("We deploy on Mondays from now on. ".repeat(6_000));
   for (const { piece, text } of TEXTS) {
-    expect(msOf(text(200_000)) / plain, piece).toBeLessThan(100);
+    expect(msOf(text(200_000), 100 * plain) / plain, piece).toBeLessThan(100);
   }
 });
 
