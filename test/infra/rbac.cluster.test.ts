@@ -255,10 +255,11 @@ describe("infra/rbac, on Kubernetes", () => {
       await untilNamespaceIsGone(namespace);
       expect(await keysIn(namespace)).toEqual(["left active", "reader active", "retained active"]);
       const next = await startNext();
-      // What the policy of a declaration was goes with it.
-      const areRevoked = async () => (await keysIn(namespace)).every((state) => state.endsWith("revoked"));
-      const hasEnded = async () => (await areRevoked()) && (await objectsIn(namespace)).length === 0;
-      await until("the keys are revoked", hasEnded);
+      const isAlive = (state: string) => state.endsWith(" active");
+      const hasEnded = async () =>
+        !(await keysIn(namespace)).some(isAlive) && (await objectsIn(namespace)).length === 0;
+      await until("the keys have ended", hasEnded);
+      expect(await keysIn(namespace)).toEqual(["left revoked", "reader revoked", "retained released"]);
       await isFeltNowhereElse();
       await stop(next);
     },
