@@ -14,7 +14,7 @@ export async function checkGatewayCredentials({ db }: { readonly db: Db }): Prom
     ...one,
     what: one.takesCredential ? "refuses the gateway's credential" : "asks for a credential, and is declared without",
   }));
-  const lost = (await lostCredentials(db)).map((one) => ({ ...one, what: "has no credential", takesCredential: true }));
+  const lost = (await lostCredentials(db)).map((one) => ({ ...one, what: "has no credential" }));
   const findings = [...refused, ...lost].map((one) => {
     const { cluster, namespace, name, gatewayId, upstream, dialect, takesCredential, what } = one;
     const title = namespace === "" ? name : `${namespace}/${name}`;

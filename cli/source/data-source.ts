@@ -23,15 +23,13 @@ export function dataSource(data: string): Source {
     async list(kind, wanted) {
       const found = (await readStatusFiles(data, kind)).filter((object) => matchesFilter(wanted, object));
       const [reasons, isUp] = [await heldReasons(data), await mayRun(data)];
-      const isServing = (await readServerFile(data)) !== undefined;
+      const notYet = (await readServerFile(data)) === undefined ? NOT_SERVING : undefined;
+      const asLeft = isUp ? notYet : NOT_RUNNING;
       return found.map((object) => {
         const why = reasons.get(`${kind}/${object.metadata.namespace}/${object.metadata.name}`);
         const held = why === undefined || isUp ? why : `when keyplane up ended: ${why}`;
         const refused = held && `its last change is not applied: ${held}`;
-        return {
-          ...seenFile(kind, object, held),
-          notCurrent: isUp ? (isServing ? refused : NOT_SERVING) : NOT_RUNNING,
-        };
+        return { ...seenFile(kind, object, held), notCurrent: asLeft ?? refused };
       });
     },
     events: async (wanted) => auditEvents(await openManagement({}, { data }), wanted),

@@ -112,9 +112,10 @@ export type RefusedCredential = {
 };
 
 /** Lists the upstreams without their credential of gateways made by hand: it was given up with its encryption key. */
-export async function lostCredentials(db: Db): Promise<Omit<RefusedCredential, "takesCredential">[]> {
-  const { rows } = await sql<Omit<RefusedCredential, "takesCredential">>`
-    select g.cluster, g.namespace, g.name, g.id as "gatewayId", u.name as upstream, u.dialect
+export async function lostCredentials(db: Db): Promise<RefusedCredential[]> {
+  const { rows } = await sql<RefusedCredential>`
+    select g.cluster, g.namespace, g.name, g.id as "gatewayId", u.name as upstream, u.dialect,
+      u.takes_credential as "takesCredential"
     from gateway_upstreams u join gateways g on g.id = u.gateway_id
     where g.state = 'active' and g.cluster = ${API_CLUSTER} and u.takes_credential and u.credential is null
     order by g.name, g.id, u.position`.execute(db);
