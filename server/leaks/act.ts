@@ -38,7 +38,7 @@ export async function actOnLeak(
       case "alert":
         return isNew ? "alerted" : "none";
       case "end version":
-        await endRetiring(tx, keyId, secret.version);
+        await endRetiring(tx, keyId, secret.version, report.by);
         return "retired";
       case "revoke key":
         await revokeKey(tx, keyId, "Leaked", report.by);

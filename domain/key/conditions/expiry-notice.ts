@@ -22,7 +22,7 @@ export function expiryNotice(
   const rotates = rotationDueAt(active, declared.rotationInterval, key.id);
   const versionEnds = active.expiresAt !== null && !(now < rotates && rotates < active.expiresAt);
   const ends = [
-    { expiry: declared.expiresAt, since: Math.min(...key.versions.map(({ mintedAt }) => mintedAt)) },
+    { expiry: declared.expiresAt, since: key.createdAt },
     { expiry: versionEnds ? active.expiresAt : null, since: active.mintedAt },
   ];
   const notices = ends.flatMap(({ expiry, since }) =>

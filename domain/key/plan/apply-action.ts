@@ -110,6 +110,7 @@ function newKey({ policy }: Pick<KeyAction & { do: "Reserve" }, "policy">, conte
     state: policy.suspended ? "suspended" : "active",
     policy,
     generation: context.generation,
+    createdAt: context.now,
     revocation: null,
     rotationRequest: null,
     lastNumber: 0,

@@ -55,6 +55,8 @@ export type StoredKey = KeyIdentity & {
   readonly policy: KeyPolicy;
   /** The declaration's generation that was last applied. */
   readonly generation: number;
+  /** Creation time by the database's clock, in milliseconds since the epoch. */
+  readonly createdAt: number;
   readonly revocation: { readonly reason: RevocationReason; readonly at: number; readonly seq: number | null } | null;
   /** Rotation requested by hand; null if none is pending. */
   readonly rotationRequest: { readonly at: number; readonly revokeOld: boolean } | null;

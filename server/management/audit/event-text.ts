@@ -41,7 +41,7 @@ export const EVENT_TITLES: Readonly<Record<string, string>> = {
 const ACTIONS: Readonly<Record<string, (detail: Detail) => string>> = {
   "key.reserved": ({ version }) => `Version ${version} was minted`,
   "key.activated": ({ version }) => `Version ${version} came into use`,
-  "key.retired": () => "Old versions ended",
+  "key.retired": ({ reason }) => (reason === "Leaked" ? "A leaked version ended" : "Old versions ended"),
   "key.policy_updated": ({ changed }) => `Changed: ${changedFields(changed)}`,
   "key.rotation_requested": () => "A new version was asked for",
   "key.expiring": ({ expiresAt }) => `It expires soon, at ${expiresAt}`,

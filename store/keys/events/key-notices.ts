@@ -9,7 +9,10 @@ export type KeyNotice = {
   readonly keyId: string;
   /** `key.expiring` is given once for each different end of a key, `key.consumer_late` once for each newer version. */
   readonly kind: "key.expiring" | "key.consumer_late";
-  /** End of the key in milliseconds since the epoch (`key.expiring`), or the version's number (`key.consumer_late`). */
+  /**
+   * End of the key in milliseconds since the epoch (`key.expiring`), which counts in whole seconds, as a status has it; or
+   * the version's number (`key.consumer_late`).
+   */
   readonly mark: number;
   readonly detail: Readonly<Record<string, unknown>>;
 };
@@ -22,7 +25,7 @@ export async function recordNotice(tx: Tx, { keyId, kind, mark, detail }: KeyNot
   const { rows } = await sql<{ team_id: string }>`
     insert into key_notices (key_id, kind, mark) select id, ${kind}, ${mark} from keys where id = ${keyId}
     on conflict (key_id, kind) do update set mark = excluded.mark
-      where case key_notices.kind when 'key.expiring' then key_notices.mark <> excluded.mark
+      where case key_notices.kind when 'key.expiring' then key_notices.mark / 1000 <> excluded.mark / 1000
         else key_notices.mark < excluded.mark end
     returning (select team_id from keys where id = ${keyId}) as team_id`.execute(tx);
   const [recorded] = rows;

@@ -247,8 +247,13 @@ async function retireDue(tx: Tx, keyId: string, teamId: string | null): Promise<
   return retired.map(({ number }) => number);
 }
 
-/** Ends a retiring version before its deadline, because its successor has been adopted (spec §5, overlap Adoption). */
-export async function endRetiring(tx: Tx, keyId: string, number: number): Promise<void> {
+/**
+ * Ends a retiring version before its deadline.
+ *
+ * @param leakedBy who reported its secret as leaked; undefined if its successor has been adopted (spec §5, overlap
+ *   Adoption)
+ */
+export async function endRetiring(tx: Tx, keyId: string, number: number, leakedBy?: Author): Promise<void> {
   const key = await lockKeyRow(tx, keyId);
   const retired = await tx
     .updateTable("key_versions")
@@ -258,7 +263,7 @@ export async function endRetiring(tx: Tx, keyId: string, number: number): Promis
     .where("state", "=", "retiring")
     .returning("number")
     .execute();
-  await auditRetired(tx, keyId, key?.team_id ?? null, retired);
+  await auditRetired(tx, keyId, key?.team_id ?? null, retired, leakedBy);
 }
 
 function lockKeyRow(tx: Tx, keyId: string): Promise<{ team_id: string } | undefined> {
@@ -270,9 +275,13 @@ async function auditRetired(
   keyId: string,
   teamId: string | null,
   retired: readonly { number: number }[],
+  leakedBy?: Author,
 ): Promise<void> {
   await appendAudit(
     tx,
-    retired.map(({ number }) => ({ at: null, kind: "key.retired", keyId, teamId, detail: { version: number } })),
+    retired.map(({ number }) => ({
+      ...{ at: null, kind: "key.retired", keyId, teamId, by: leakedBy },
+      detail: { version: number, ...(leakedBy && { reason: "Leaked" }) },
+    })),
   );
 }

@@ -23,8 +23,6 @@ import type { KeySecret } from "./key-secrets.ts";
 
 /** Key with its versions, newest first: all living versions, and the last five that were not voided. */
 export type LoadedKey = StoredKey & {
-  /** Creation time by the database's clock. */
-  readonly createdAt: number;
   /** Secret of the key as it was last found to be as declared. */
   readonly secretFound: KeySecret | null;
   /** Declaration of the key that was last recorded. Only an applied declaration is recorded. */

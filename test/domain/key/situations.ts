@@ -109,6 +109,7 @@ export const KEY: KeySituation = {
     allowedModels: ["model-a", "model-b"],
   },
   generation: 1,
+  createdAt: version(1).mintedAt,
   revocation: null,
   rotationRequest: null,
   lastNumber: 1,

@@ -131,6 +131,11 @@ describe("a leak that a member reports", () => {
     ]);
     expect(body.change).toMatchObject({ confirmed: true });
     expect([await installation.api.tryKey(second), await installation.api.tryKey(third)]).toEqual([401, 200]);
+    const ended = (await auditOfKey(installation.store.db, id)).filter(({ kind }) => kind === "key.retired");
+    expect(ended.at(-1)).toMatchObject({
+      actor: expect.stringMatching(/#ann$/),
+      detail: { version: 2, reason: "Leaked", address: "127.0.0.1" },
+    });
     const ask = await installation.report("viewer", [{ key: third }]);
     expect(ask.body.leaks).toMatchObject([{ state: "active", version: 3, leakedAt: null }]);
   });

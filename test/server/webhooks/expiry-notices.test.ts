@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { noticeExpiries } from "../../../server/webhooks/expiry-notices.ts";
 import { change } from "../../../store/database/change.ts";
+import { recordNotice } from "../../../store/keys/events/key-notices.ts";
 import { reserveVersion } from "../../../store/keys/lifecycle/key-reservations.ts";
 import { activateVersion } from "../../../store/keys/lifecycle/key-versions.ts";
 import { updateKeyPolicy } from "../../../store/keys/lifecycle/policy-update.ts";
@@ -27,6 +28,7 @@ describeNightlyOnEachEngine("The end of a key that no declaration governs", (ope
     const keyId = reservation.key.id;
     await change(store, null, (tx) => reserveVersion(tx, reservation));
     await change(store, null, (tx) => activateVersion(tx, { keyId, number: 1, overlapMs: 0 }));
+    await sql`update keys set created_at = created_at - interval '20 days' where id = ${keyId}`.execute(store.db);
     await sql`update key_versions set minted_at = minted_at - interval '20 days' where key_id = ${keyId}`.execute(
       store.db,
     );
@@ -74,5 +76,16 @@ describeNightlyOnEachEngine("The end of a key that no declaration governs", (ope
     });
     await look();
     expect(await deliveriesOf(store, silent.teamId)).toHaveLength(1);
+  });
+
+  test("is not announced again where its controller did so, which knows the end to a second", async () => {
+    const store = opened();
+    const team = await makeNotifiedTeam(store, ["https://hooks.example.com/keys"]);
+    const second = Math.floor((Date.now() + 5 * DAY) / 1_000) * 1_000;
+    const { keyId } = await makeKey(team, { expiresAt: second + 345 });
+    const detail = { expiresAt: new Date(second).toISOString() };
+    await change(store, null, (tx) => recordNotice(tx, { keyId, kind: "key.expiring", mark: second, detail }));
+    await noticeExpiries(store, new AbortController().signal);
+    expect(await deliveriesOf(store, team.teamId)).toHaveLength(1);
   });
 });

@@ -221,6 +221,7 @@ export const WRITE_RULES: RuleSet<keyof typeof BASES, Written, Outcome> = {
           change: {},
           outcome: {
             id: "key_2",
+            createdAt: NOW,
             state: "active",
             revocation: null,
             versions: {

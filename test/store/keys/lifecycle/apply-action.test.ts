@@ -302,9 +302,13 @@ async function stored(store: Store, keyId: string): Promise<unknown> {
   return { ...rest, revocation: key.revocation && { ...key.revocation, seq: null } };
 }
 
-/** A key as it is read from the store: without voided versions, those that live and the last five. */
-function asRead(key: StoredKey | undefined): StoredKey | undefined {
+/**
+ * A key as it is read from the store: without voided versions, those that live and the last five; and without the time
+ * of its creation, which is the real clock's there.
+ */
+function asRead(key: StoredKey | undefined): Omit<StoredKey, "createdAt"> | undefined {
   if (key === undefined) return undefined;
+  const { createdAt, ...read } = key;
   const shown = key.versions.filter(({ state }) => state !== "voided");
-  return { ...key, versions: shown.filter((version, place) => isLiving(version) || place < 5) };
+  return { ...read, versions: shown.filter((version, place) => isLiving(version) || place < 5) };
 }
