@@ -1,9 +1,10 @@
 import type { Kind } from "../../domain/kinds/kinds.ts";
-import { eventText } from "../../server/management/audit/event-text.ts";
+import type { AuditJson } from "../../server/management/audit/audit-json.ts";
+import { EVENT_TITLES, eventText } from "../../server/management/audit/event-text.ts";
 import type { ManagementClient } from "../management/management-client.ts";
 import type { EventFilter, ListedEvent } from "./source.ts";
 
-/** Largest number of entries of the log that are searched, the latest first. */
+/** Largest number of entries of the log that are searched for each action, the latest first. */
 const MAX_LOOKED = 2_000;
 
 /** Kinds by the first word of an action. */
@@ -19,25 +20,34 @@ const WARNINGS = new Set([
   ...["key.budget_reached", "team.budget_reached"],
 ]);
 
-/** Returns the events in the audit log of declared objects and of objects made by hand, the oldest first. */
+/**
+ * Returns the events in the audit log of declared objects and of objects made by hand, the oldest first. Each action is
+ * searched for by itself: callers without a good key write entries about an object all the time, thousands a day.
+ */
 export async function auditEvents(
   client: Pick<ManagementClient, "searchAudit">,
   { kind, namespace, name, id, from }: EventFilter,
 ): Promise<ListedEvent[]> {
-  const events: ListedEvent[] = [];
-  for await (const event of client.searchAudit({ about: id ?? name, from }, MAX_LOOKED)) {
-    const { at, action, detail, actor } = event;
-    const about = { kind: KINDS[action.split(".")[0] ?? ""], namespace: event.namespace ?? "", name: event.name ?? "" };
-    if (about.kind === undefined || (kind !== undefined && about.kind !== kind)) continue;
-    if (id !== undefined ? event.keyId !== id : name !== undefined && about.name !== name) continue;
-    if (namespace !== undefined && about.namespace !== namespace) continue;
-    const why = typeof detail.why === "string" ? `: ${JSON.stringify(detail.why)}` : "";
-    events.push({
-      ...{ at, type: WARNINGS.has(action) ? "Warning" : "Normal", reason: action },
-      ...{ kind: about.kind, namespace: about.namespace, name: about.name },
-      message: `${eventText(action, detail)}, by ${actor}${why}`,
-      count: 1,
-    });
+  const found: (ListedEvent & { readonly seq: number })[] = [];
+  for (const action of Object.keys(EVENT_TITLES)) {
+    const about = KINDS[action.split(".")[0] ?? ""];
+    if (about === undefined || (kind !== undefined && about !== kind)) continue;
+    for await (const event of client.searchAudit({ action, about: id ?? name, from }, MAX_LOOKED)) {
+      if (id !== undefined ? event.keyId !== id : name !== undefined && event.name !== name) continue;
+      if (namespace !== undefined && (event.namespace ?? "") !== namespace) continue;
+      found.push({ ...listedEvent(about, event), seq: event.id });
+    }
   }
-  return events.reverse();
+  found.sort((a, b) => Date.parse(a.at) - Date.parse(b.at) || a.seq - b.seq);
+  return found.map(({ seq, ...event }) => event);
+}
+
+function listedEvent(kind: Kind, { at, action, detail, actor, namespace, name }: AuditJson): ListedEvent {
+  const why = typeof detail.why === "string" ? `: ${JSON.stringify(detail.why)}` : "";
+  return {
+    ...{ at, type: WARNINGS.has(action) ? "Warning" : "Normal", reason: action },
+    ...{ kind, namespace: namespace ?? "", name: name ?? "" },
+    message: `${eventText(action, detail)}, by ${actor}${why}`,
+    count: 1,
+  };
 }
