@@ -173,6 +173,15 @@ describe("A release of infra/chart", () => {
     await kubernetes.kubectl(["delete", "platformteam", "own"]);
   });
 
+  it("gives its servers the namespace's own account again once they are to have no other", async () => {
+    const account = () => field("deployment/keyplane-server", "{.spec.template.spec.serviceAccountName}");
+    const upgrade = ["upgrade", ...RELEASE, ...VALUES("production"), ...NO_CRDS];
+    await helm.helm(...upgrade, "--set", "server.serviceAccount.create=true");
+    expect(await account()).toBe("keyplane-server");
+    await helm.helm(...upgrade);
+    expect(await account()).toBe("default");
+  });
+
   it("goes beside another one, of its own name too, only where the policies of each know the controller of the other", async () => {
     const second = ["second", CHART, "--namespace", "team-b", ...NO_CRDS, UNCHECKED];
     const naming = (account: string) => ["--set", `admissionPolicies.controllers={system:serviceaccount:${account}}`];
@@ -183,6 +192,8 @@ describe("A release of infra/chart", () => {
         `release keyplane, of system:serviceaccount:${NAMESPACE}:keyplane-controller, would deny what this one's controller writes: name system:serviceaccount:team-b:second-keyplane-controller in its admissionPolicies.controllers`,
       ),
     });
+    const without = await helm.runHelm("install", ...second, "--set", "admissionPolicies.enabled=false");
+    expect(without).toMatchObject({ code: 1, stderr: unknownThere.stderr });
     const namesake = ["keyplane", ...second.slice(1), "--set", "fullnameOverride=second"];
     expect(await helm.runHelm("install", ...namesake)).toMatchObject({
       code: 1,
