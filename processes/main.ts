@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import type { Server } from "node:http";
 import { hostname } from "node:os";
 import { setFlagsFromString } from "node:v8";
-import { Registry } from "@prometheus-io/client";
 import { USAGE_FLUSH_MS } from "../domain/protocol.ts";
 import { startMemory } from "../memory/memory.ts";
 import { buildAdmin } from "../runtime/admin.ts";
@@ -10,7 +9,7 @@ import type { Clock } from "../runtime/clock.ts";
 import { pause } from "../runtime/deadline.ts";
 import type { Logger } from "../runtime/log.ts";
 import { sampleLog } from "../runtime/log-sampler.ts";
-import { observeProcess } from "../runtime/process-metrics.ts";
+import { metricsOfThreads, observeProcess } from "../runtime/process-metrics.ts";
 import type { Mount } from "../server/app.ts";
 import { openConfiguredToken } from "../server/auth/management/bootstrap-token.ts";
 import type { ManagementToken } from "../server/auth/management/management-token.ts";
@@ -282,7 +281,7 @@ async function serveHere(
 async function allMetrics({ registry }: ServerMetrics, workers: Workers | undefined): Promise<string> {
   if (workers === undefined) return registry.metrics();
   const [own, others] = await Promise.all([registry.getMetricsAsJSON(), workers.metrics()]);
-  return Registry.aggregate([own, ...others]).metrics();
+  return metricsOfThreads(own, others);
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

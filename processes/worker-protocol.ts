@@ -1,5 +1,6 @@
 import type { BlockList } from "node:net";
 import type { MessagePort } from "node:worker_threads";
+import type { ThreadMetric } from "../runtime/process-metrics.ts";
 import type { ManagementToken } from "../server/auth/management/management-token.ts";
 import type { ServerConfig } from "../server/context/config.ts";
 import type { UsageReport } from "../server/usage/use-notes.ts";
@@ -38,7 +39,7 @@ export type ToWorker =
 export type WorkerReport =
   | { readonly kind: "open" }
   | ({ readonly kind: "listening" } & Reached)
-  | { readonly kind: "metrics"; readonly id: number; readonly metrics: readonly object[] }
+  | { readonly kind: "metrics"; readonly id: number; readonly metrics: readonly ThreadMetric[] }
   | { readonly kind: "used"; readonly report: UsageReport }
   | { readonly kind: "drained" };
 

@@ -1,6 +1,7 @@
 import { extname } from "node:path";
 import { MessageChannel, Worker } from "node:worker_threads";
 import { answerWithin } from "../runtime/deadline.ts";
+import type { ThreadMetric } from "../runtime/process-metrics.ts";
 import type { ManagementToken } from "../server/auth/management/management-token.ts";
 import type { SharedCalls } from "../server/calls/shared-calls.ts";
 import type { ServerConfig } from "../server/context/config.ts";
@@ -73,7 +74,7 @@ export class Workers {
   }
 
   /** Returns the metrics of each worker. */
-  async metrics(): Promise<readonly (readonly object[])[]> {
+  async metrics(): Promise<readonly (readonly ThreadMetric[])[]> {
     return answerWithin(METRICS_MS, Promise.all(this.#threads.map((thread) => thread.metrics())));
   }
 
@@ -125,7 +126,7 @@ class Thread {
   readonly #listening = Promise.withResolvers<Reached>();
   readonly #worker: Worker;
   readonly #drained = Promise.withResolvers<void>();
-  readonly #asked = new Map<number, (metrics: readonly object[]) => void>();
+  readonly #asked = new Map<number, (metrics: readonly ThreadMetric[]) => void>();
   #questions = 0;
 
   constructor(worker: Worker, messages: MessageChannel["port1"], onUsed: WorkersDeps["onUsed"]) {
@@ -165,8 +166,8 @@ class Thread {
     return listening;
   }
 
-  metrics(): Promise<readonly object[]> {
-    const { promise, resolve } = Promise.withResolvers<readonly object[]>();
+  metrics(): Promise<readonly ThreadMetric[]> {
+    const { promise, resolve } = Promise.withResolvers<readonly ThreadMetric[]>();
     const id = ++this.#questions;
     this.#asked.set(id, resolve);
     this.#ask({ ask: "metrics", id });

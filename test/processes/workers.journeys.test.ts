@@ -158,6 +158,12 @@ describeOnPostgres("two worker threads", (store) => {
     expect(await metric("keyplane_refusals_total", '{cause="revoked"}')).toBeGreaterThanOrEqual(CONNECTIONS);
   });
 
+  test("count as one process, which began when it began, and whose event loop is the most delayed of theirs", async () => {
+    const started = await metric("process_start_time_seconds");
+    expect(Math.abs(Date.now() / 1000 - started)).toBeLessThan(600);
+    expect(await metric("nodejs_eventloop_lag_p99_seconds")).toBeGreaterThan(0);
+  });
+
   test("b147: both send the spans of what they answer", async () => {
     const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
     const ask = () =>
