@@ -130,6 +130,7 @@ async function whole(asked: Promise<pg.QueryResult>): Promise<pg.QueryResult> {
 /** Exception of PGlite's own file system, which is not an Error and has an error number of WASI. */
 type FileSystemError = { readonly errno: number };
 const WASI_ENOSPC = 51;
+const NO_ROOM = "no room for the embedded database";
 
 function isFileSystemError(error: unknown): error is FileSystemError {
   return typeof error === "object" && error !== null && "errno" in error && typeof error.errno === "number";
@@ -137,8 +138,7 @@ function isFileSystemError(error: unknown): error is FileSystemError {
 
 function failureOf(error: unknown): Failure {
   if (isFileSystemError(error)) {
-    if (error.errno === WASI_ENOSPC)
-      return { message: "no room for the embedded database", fields: { code: DISK_FULL } };
+    if (error.errno === WASI_ENOSPC) return { message: NO_ROOM, fields: { code: DISK_FULL } };
     return { message: `the embedded database cannot work on its files (WASI errno ${error.errno})`, fields: {} };
   }
   if (!(error instanceof Error)) return { message: errorMessage(error), fields: {} };
@@ -148,5 +148,5 @@ function failureOf(error: unknown): Failure {
     const value = given[name];
     if (typeof value === "string") fields[name] = value;
   }
-  return { message: error.message, fields };
+  return { message: fields.code === DISK_FULL ? `${NO_ROOM}: ${error.message}` : error.message, fields };
 }
