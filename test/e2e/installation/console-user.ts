@@ -30,7 +30,8 @@ export async function useConsole(
   signal: AbortSignal,
 ): Promise<number> {
   const person = { issuer: ISSUER, subject: "ada", groups: [ADMINS] };
-  const session = await until("the user has signed in", () => signIn(store, { person, displayName: "Ada" }));
+  const beginSession = () => until("the user has signed in", () => signIn(store, { person, displayName: "Ada" }));
+  let session = await beginSession();
 
   /** A page; undefined where the call failed. */
   const ask = (path: string, form?: Readonly<Record<string, string>>) =>
@@ -42,6 +43,8 @@ export async function useConsole(
       });
       const text = await response.text();
       if (response.status >= 400) throw new StatusError(response.status, text);
+      // After ten minutes the issuer is asked anew who the person is, and there is none here.
+      if (response.headers.get("location")?.includes("/sign-in?")) session = await beginSession();
       return text;
     });
 
