@@ -67,7 +67,7 @@ export function createExports(): StartExport {
  *
  * @param named the team that was asked for, empty for all
  * @param teamIds teams that the first piece was read from
- * @throws Error if the caller may no longer read the same teams
+ * @throws Error if the caller may no longer read one of them
  */
 export async function checkSameTeams(
   deps: ServerDeps,
@@ -77,7 +77,8 @@ export async function checkSameTeams(
 ): Promise<void> {
   const { db } = deps.store;
   const now = await requestedTeams(db, await rightsOf(db, await principalNow(deps, request)), named);
-  if (String(now) !== String(teamIds)) throw new Error("what they may read has changed");
+  const mayRead = now === undefined || teamIds?.every((id) => now.includes(id));
+  if (mayRead !== true) throw new Error("they may no longer read what they asked for");
 }
 
 /** Passes on each piece, and calls `onStall` if the client does not take it within `STALL_MS`. */

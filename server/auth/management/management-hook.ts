@@ -11,7 +11,7 @@ import { type RefusalDeps, recordRefusal } from "../refusals/record-refusal.ts";
 import { networkOf } from "../refusals/refusal-rows.ts";
 import { unauthorized } from "../refused.ts";
 import type { ConsoleAccess, ManagedAccess } from "../route-config.ts";
-import { hasCookie } from "../session/cookies.ts";
+import { hasCookie, setCookie } from "../session/cookies.ts";
 import { refusalOfForeignPage } from "../session/own-page.ts";
 import { renewUrl, SIGN_IN, signInUrl } from "../session/return-to.ts";
 import { type Authenticated, type AuthenticationDeps, authenticateManagement } from "./authenticate-management.ts";
@@ -64,8 +64,14 @@ export function authenticatePrincipal(
     const admit = async () => {
       const found = await identifyPrincipal(deps, access, request, "head");
       if ("cause" in found) return refuseUnauthenticated(deps, { access, url, request, reply, ...found });
-      const renewal = earlyRenewal(deps, access, found, raw);
-      if (renewal !== undefined) return sendTo(reply, renewal);
+      if (isRenewalDue(access, found)) {
+        if (isPageView(raw) && !hasCookie("renewal_put_off", deps.config, raw.rawHeaders)) {
+          return sendTo(reply, renewUrl(found.session.issuer, raw.url));
+        }
+        if (raw.method === "POST") {
+          reply.header("set-cookie", setCookie("renewal_put_off", deps.config, "1", AFTER_FORM_MS));
+        }
+      }
       await recordIfBootstrap(deps, request, url, found.principal);
       return meetExpectation(raw, reply.raw) ?? unserved;
     };
@@ -125,6 +131,12 @@ type Unauthenticated = {
  */
 const RENEW_MS = 10 * 60_000;
 
+/**
+ * Milliseconds after a form in which a page view does not ask the issuer. Browsers let a form be redirected to the
+ * addresses of its page's `form-action` alone, and an issuer may send people on to others.
+ */
+const AFTER_FORM_MS = 10_000;
+
 /** Redirects a page view to sign in; any other request is refused, counted and recorded. */
 function refuseUnauthenticated(
   deps: ManagementHookDeps,
@@ -145,16 +157,13 @@ function isPageView({ method, headers }: FastifyRequest["raw"]): boolean {
   return (method === "GET" || method === "HEAD") && headers["hx-request"] === undefined;
 }
 
-/** Returns the URL to redirect a page view to if its session soon needs renewal; undefined if the page is shown. */
-function earlyRenewal(
-  { config }: Pick<ManagementHookDeps, "config">,
+/** True if the session of a page's request soon needs renewal by its issuer. */
+function isRenewalDue<A extends Exclude<Authenticated, { cause: string }>>(
   access: ManagedAccess | ConsoleAccess,
-  { session }: Exclude<Authenticated, { cause: string }>,
-  raw: FastifyRequest["raw"],
-): string | undefined {
-  if (!("console" in access) || session === null || session.issuer === null || !isPageView(raw)) return undefined;
-  if (session.claimsAgeMs <= RENEW_MS || hasCookie("renewal_put_off", config, raw.rawHeaders)) return undefined;
-  return renewUrl(session.issuer, raw.url);
+  found: A,
+): found is A & { readonly session: { readonly issuer: string } } {
+  const { session } = found;
+  return "console" in access && session !== null && session.issuer !== null && session.claimsAgeMs > RENEW_MS;
 }
 
 function sendTo(reply: FastifyReply, location: string): HookOutcome {

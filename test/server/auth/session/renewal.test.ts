@@ -212,9 +212,20 @@ describe("b117: A session counts for 15 minutes on what the issuer has said of i
     await age(9);
     expect((await browser.ask(KEY())).status).toBe(200);
     await age(2);
-    expect([(await suspend(csrf)).status, (await resume(csrf)).status]).toEqual([303, 303]);
     const asked = await browser.ask(KEY());
     expect([asked.status, asked.headers.get("location")]).toEqual([303, expect.stringContaining("renew=")]);
+    expect([(await suspend(csrf)).status, (await resume(csrf)).status]).toEqual([303, 303]);
+  });
+
+  test("a form's answer shows its page without a look at the issuer, which browsers would take for the form's", async () => {
+    const { csrf } = await signInAs("ann");
+    await age(11);
+    browser.visited.length = 0;
+    const page = await browser.visit(at(`/keys/${keyId}/state`), { _csrf: csrf, state: "Suspended" });
+    expect([page.status, page.url.split(/[?#]/)[0]]).toEqual([200, KEY()]);
+    expect(browser.visited.filter((url) => !url.startsWith(at("/keys/")))).toEqual([]);
+    const sent = await resume(csrf);
+    expect(sent.headers.getSetCookie()).toEqual([expect.stringMatching(/renewal_put_off=1; .*Max-Age=10\b/)]);
   });
 
   test("signs out whenever it is asked to", async () => {

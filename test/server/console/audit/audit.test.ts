@@ -10,6 +10,7 @@ import { appendAudit } from "../../../../store/audit/audit.ts";
 import { endSession } from "../../../../store/sessions/sessions.ts";
 import { until } from "../../../env/until.ts";
 import { fillWithAudit } from "../../../store/filled-audit.ts";
+import { makeTeam } from "../../../store/fixtures.ts";
 import { ISSUER, type Pages, startPages, type Visitor } from "../pages.ts";
 
 let pages: Pages;
@@ -296,6 +297,19 @@ describe("the audit log's export", () => {
       await until("the server says so", () =>
         pages.lines.some((line) => line.includes("an export of the audit log was aborted")),
       );
+    });
+
+    test("is whole where its reader becomes a member of another team meanwhile", async () => {
+      await sql`insert into team_members (team_id, role, kind, value)
+        values ('team_1', 'viewer', 'subject', 'fay') on conflict do nothing`.execute(pages.store.db);
+      const { answer, ended } = await beginExport(await pages.as("fay"));
+      const { teamId: another } = await makeTeam(pages.store);
+      await sql`insert into team_members (team_id, role, kind, value)
+        values (${another}, 'viewer', 'subject', 'fay')`.execute(pages.store.db);
+      answer.resume();
+      await ended;
+      expect(answer.complete).toBe(true);
+      await sql`delete from team_members where team_id = ${another}`.execute(pages.store.db);
     });
 
     test("b157: is written to two people of a team at a time, and to each of them once, and to others meanwhile", async () => {
