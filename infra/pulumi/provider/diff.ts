@@ -58,6 +58,7 @@ function isStillTeam(path: string, olds: Inputs, news: Inputs): boolean {
 const NEW_VERSION: Readonly<Record<VersionReason, string>> = {
   SecretLost: "its secret was lost: it gets a new one",
   TriggerChanged: "rotation.trigger has changed: it gets a new secret",
+  AnswerLost: "no answer came to the request for a new secret: it is sent again",
   IntervalPassed: "it is older than rotation.interval: it gets a new secret",
 };
 

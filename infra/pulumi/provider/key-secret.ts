@@ -21,12 +21,14 @@ export function newSecret(text = mintKey(randomBytes)): NewSecret {
 
 /**
  * Returns the secret for a new version. If an `up` sent a secret and had no answer, the same one is sent again, so that
- * it gives the same version. Otherwise, or if that version has been succeeded since, the secret is new.
+ * it gives the same version. Otherwise, or if that version is there and has been succeeded since, or the trigger has
+ * changed again, the secret is new.
  */
-export function nextSecret({ pendingSecret }: Inputs, versions: readonly Version[]): NewSecret {
+export function nextSecret({ pendingSecret }: Inputs, versions: readonly Version[], reason: VersionReason): NewSecret {
   if (typeof pendingSecret !== "string") return newSecret();
   const made = versions.find(({ prefix }) => prefix === keyPrefix(pendingSecret));
-  return newSecret(made === undefined || made.state === "active" ? pendingSecret : undefined);
+  const isWanted = made === undefined || (made.state === "active" && reason !== "TriggerChanged");
+  return newSecret(isWanted ? pendingSecret : undefined);
 }
 
 /** Secrets that a program sees. */
@@ -56,20 +58,24 @@ export function knownSecrets({ secret, previousSecret, pendingSecret }: Inputs):
   return [pendingSecret, secret, previousSecret].filter((text) => typeof text === "string");
 }
 
-/** Reason for a new version: its secret is lost, the program requests one, or the present one is too old. */
-export type VersionReason = "SecretLost" | "TriggerChanged" | "IntervalPassed";
+/**
+ * Reason for a new version: its secret is lost, the program requests one, no answer came to the request for one, or the
+ * present one is too old.
+ */
+export type VersionReason = "SecretLost" | "TriggerChanged" | "AnswerLost" | "IntervalPassed";
 
 /**
  * Returns why a key needs a new version; undefined if it does not.
  *
  * @param now milliseconds since the epoch
  */
-export function versionReason({ olds, oldInputs, news }: Update<Inputs>, now: number): VersionReason | undefined {
+export function versionReason({ olds, news }: Update<Inputs>, now: number): VersionReason | undefined {
   const versions = versionsOf(olds);
   const [newest] = versions;
   if (newest === undefined) return "SecretLost";
   const { trigger, interval } = rotationOf(news);
-  if (trigger !== undefined && trigger !== rotationOf(oldInputs).trigger) return "TriggerChanged";
+  if (trigger !== undefined && trigger !== rotationOf(olds).trigger) return "TriggerChanged";
+  if (olds.pendingSecret !== undefined) return "AnswerLost";
   const isOld = typeof interval === "string" && Date.parse(newest.mintedAt) + parseDuration(interval) <= now;
   return isOld ? "IntervalPassed" : undefined;
 }

@@ -182,7 +182,7 @@ export async function updateResource(
   now: number,
 ): Promise<Values> {
   const { api, kind } = resource;
-  const { oldInputs, news } = update;
+  const { olds, oldInputs, news } = update;
   const revealed = revealUpdate(update);
   const found = await fetchObject(api, kind, id);
   if (found === undefined) await assertGone(api, revealed.olds.teamId);
@@ -192,23 +192,29 @@ export async function updateResource(
   if (kind.kind !== "PlatformKey") return outputsOf(kind, news, object);
   const reason = versionReason(revealed, now);
   if (reason === undefined) return outputsOf(kind, news, object, deliveredSecrets(news, knownSecrets(old), object));
-  const secret = nextSecret(old, object.versions);
+  const secret = nextSecret(old, object.versions, reason);
   try {
     const overlap = overlapFor(reason, given);
     const renewed = await ensureVersion(resource, object, secret, { overlap, ...reasonOf(given) });
     return outputsOf(kind, news, renewed, deliveredSecrets(news, [secret.text, ...knownSecrets(old)], renewed));
   } catch (error) {
     const pending = pendingOf(news, secret, error);
-    if (object === found && pending.pendingSecret === undefined) throw error;
-    const outputs = { ...outputsOf(kind, news, object, deliveredSecrets(news, knownSecrets(old), object)), ...pending };
-    const kept = reason === "SecretLost" ? { ...outputs, versions: [] } : outputs;
+    const isPending = pending.pendingSecret !== undefined;
+    if (object === found && !isPending) throw error;
+    const outputs: Values = {
+      ...outputsOf(kind, news, object, deliveredSecrets(news, knownSecrets(old), object)),
+      ...(olds.pendingSecret !== undefined && { pendingSecret: olds.pendingSecret }),
+      ...pending,
+      ...(reason === "SecretLost" && { versions: [] }),
+    };
+    const kept = isPending ? outputs : withRotationOf(outputs, olds);
     throw new HalfDoneError({ id, outputs: kept }, withRotationOf(news, oldInputs), error);
   }
 }
 
-/** Returns the present inputs with the rotation as it was before, since the new rotation did not take effect. */
-function withRotationOf({ rotation: _, ...news }: Values, { rotation }: Values): Values {
-  return { ...news, ...(rotation !== undefined && { rotation }) };
+/** Returns properties with the rotation of others: that of the newest version that was asked for. */
+export function withRotationOf({ rotation: _, ...rest }: Values, { rotation }: Values): Values {
+  return { ...rest, ...(rotation !== undefined && { rotation }) };
 }
 
 /**

@@ -3,12 +3,12 @@ import { type ApiObject, assertGone, fetchObject } from "./api/api-object.ts";
 import { isRevoked } from "./api/creation.ts";
 import { Refusal } from "./api/refusal.ts";
 import { credentialsOf } from "./credentials.ts";
-import { deliveredSecrets, knownSecrets } from "./key-secret.ts";
-import type { CreatedResource, PulumiResource } from "./lifecycle.ts";
+import { deliveredSecrets, type KeySecrets, knownSecrets } from "./key-secret.ts";
+import { type CreatedResource, type PulumiResource, withRotationOf } from "./lifecycle.ts";
 import { outputsOf } from "./outputs.ts";
 import { type ResourceKind, specOf } from "./resources.ts";
 import { isSameSpec, minimalSpec } from "./spec.ts";
-import { markedAs, revealAll, type Value, type Values } from "./values.ts";
+import { markedAs, reveal, revealAll, type Value, type Values } from "./values.ts";
 
 type ReadResource = CreatedResource & { readonly inputs: Values };
 
@@ -32,11 +32,14 @@ export async function readResource(
   }
   if (isRevoked(object)) return "revoked";
   if (object.declaredIn !== undefined) throw new Refusal(409, { code: "managed", detail: DECLARED });
-  const now = inputsNow(kind, inputs, object);
+  const now = inputsNow(kind, olds.pendingSecret === undefined ? inputs : withRotationOf(inputs, olds), object);
   const secrets = deliveredSecrets(now, knownSecrets(revealAll(olds)), object);
-  const { pendingSecret } = olds;
-  const pending: Values = pendingSecret === undefined ? {} : { pendingSecret };
-  return { id, outputs: { ...outputsOf(kind, now, object, secrets), ...pending }, inputs: now };
+  return { id, outputs: { ...outputsOf(kind, now, object, secrets), ...unfinished(olds, secrets) }, inputs: now };
+}
+
+/** Returns the secret that the next `up` has to send again, unless it is found as that of the version in use. */
+function unfinished({ pendingSecret }: Values, { secret }: KeySecrets): Values {
+  return pendingSecret === undefined || reveal(pendingSecret) === secret ? {} : { pendingSecret };
 }
 
 const DECLARED =
