@@ -37,9 +37,11 @@ export async function readResource(
   return { id, outputs: { ...outputsOf(kind, now, object, secrets), ...unfinished(olds, secrets) }, inputs: now };
 }
 
-/** Returns the secret that the next `up` has to send again, unless it is found as that of the version in use. */
-function unfinished({ pendingSecret }: Values, { secret }: KeySecrets): Values {
-  return pendingSecret === undefined || reveal(pendingSecret) === secret ? {} : { pendingSecret };
+/** Returns the marks of a secret that the next `up` has to make or to send again, unless the version in use has it. */
+function unfinished({ pendingSecret, versions }: Values, { secret }: KeySecrets): Values {
+  const isPending = pendingSecret !== undefined && reveal(pendingSecret) !== secret;
+  const isLost = secret === undefined && Array.isArray(versions) && versions.length === 0;
+  return { ...(isPending && { pendingSecret }), ...(isLost && { versions: [] }) };
 }
 
 const DECLARED =

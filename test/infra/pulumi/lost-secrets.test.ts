@@ -55,8 +55,8 @@ class Key {
     return { name: this.#resource.subject.name, team: "lost", preset: "MCPReadOnly", rotation, ...spec };
   }
 
-  async create(rotation: Values): Promise<void> {
-    const inputs = this.#inputs(rotation);
+  async create(rotation: Values, spec?: Values): Promise<void> {
+    const inputs = this.#inputs(rotation, spec);
     await this.#keep(inputs, () => createResource(this.#resource, inputs, new Map()));
   }
 
@@ -151,5 +151,34 @@ describeOnEitherEngine("a key whose new secret was asked for in vain", (store) =
     key.fate = "passes";
     await key.up({ trigger: "2" }, { displayName: "New" });
     expect(await versionsOf(key)).toEqual([prefixOf(key), expect.any(String)]);
+  });
+
+  test.each<[string, Fate, Values]>([
+    ["has no answer", "lost", {}],
+    ["is refused", "refused", {}],
+    ["is refused, and whose secret no program sees", "refused", { deliver: "none" }],
+  ])("taken up from a killed up, gets one after a refresh, where the request for it %s", async (what, fate, spec) => {
+    const key = new Key(api.url, what.replaceAll(/\W+/g, "-"));
+    await key.create({}, spec);
+    key.fate = fate;
+    await key.create({}, spec);
+    key.fate = "passes";
+    await key.refresh();
+    expect(await key.up({}, spec)).toContain("its secret was lost");
+    expect(await versionsOf(key)).toEqual([expect.any(String), expect.any(String)]);
+    if (spec.deliver === undefined) expect(await api.tryKey(key.secret)).toBe(200);
+    await key.refresh();
+    expect(await key.up({}, spec)).toBeUndefined();
+  });
+
+  test("taken up from a killed up, has by a refresh the one whose answer was lost", async () => {
+    const key = new Key(api.url, "found");
+    await key.create({});
+    key.fate = "answer lost";
+    await key.create({});
+    key.fate = "passes";
+    await key.refresh();
+    expect(await api.tryKey(key.secret)).toBe(200);
+    expect(await key.up({})).toBeUndefined();
   });
 });
