@@ -5,6 +5,7 @@ import {
   defaultScopes,
   type Environment,
   environmentKey,
+  environmentRotation,
   type ForEach,
   forEachEnvironment,
   keyName,
@@ -65,7 +66,9 @@ function keyArgs(name: string, environment: Environment, args: EnvironmentKeysAr
   refuseUnknownArguments(args);
   refuseUnknownEnvironments(environments);
   refuseUnknownProperties(environment, environments[environment] ?? {});
-  const { scopes: own, ...special } = environments[environment] ?? {};
+  const { scopes: own, rotation, ...special } = environments[environment] ?? {};
   const scopes = own === undefined ? defaultScopes(environment, needs) : [...own];
-  return environmentKey({ name, environment, scopes }, { team, gatewayRef, libraryAccess, special });
+  const key = environmentKey({ name, environment, scopes }, { team, gatewayRef, libraryAccess, special });
+  if (rotation === undefined) return key;
+  return { ...key, rotation: output(rotation).apply((own) => environmentRotation(environment, own)) };
 }

@@ -102,6 +102,11 @@ export function defaultScopes<Text extends string>(
   );
 }
 
+/** Returns the rotation of a key in an environment, with the fields that the environment itself names. */
+export function environmentRotation<Fields extends object>(environment: Environment, own: Fields) {
+  return { ...LIFE[environment].rotation, ...defined(own) };
+}
+
 /** Properties of a key except its scopes: those of all three environments, and the special ones of one. */
 type KeyProperties<Team, Gateway, Libraries, Special> = {
   readonly team: Team;

@@ -8,6 +8,7 @@ import {
   ENVIRONMENTS,
   type Environment,
   environmentKey,
+  environmentRotation,
   type ForEach,
   forEachEnvironment,
   keyName,
@@ -79,9 +80,16 @@ function keyOf(name: string, environment: Environment, args: Values, ofEnvironme
   const open = scopes ? [] : BY_SCOPES.filter((property) => property in key && !(property in special));
   return {
     ...defined(key),
+    ...(special.rotation !== undefined && { rotation: rotationOf(environment, special.rotation) }),
     scopes: decided,
     ...Object.fromEntries(open.map((property) => [property, UNKNOWN])),
   };
+}
+
+/** Returns the rotation of a key. What is no rotation is refused with the key's other faults. */
+function rotationOf(environment: Environment, own: Value): Value {
+  if (own instanceof Secret) return new Secret(rotationOf(environment, own.value));
+  return isRecord(own) ? environmentRotation(environment, own as Values) : own;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { runtime } from "@pulumi/pulumi";
 import { beforeAll, describe, expect, it } from "vitest";
 import { keysOf } from "../../../infra/pulumi/provider/environment-keys.ts";
-import { Secret, UNKNOWN, type Values } from "../../../infra/pulumi/provider/values.ts";
+import { Secret, UNKNOWN, type Value, type Values } from "../../../infra/pulumi/provider/values.ts";
 import { EnvironmentKeys, type EnvironmentKeysArgs } from "../../../infra/pulumi/sdk.ts";
 
 const restricted = { mode: "Restricted", libraryRefs: [{ name: "handbook" }] };
@@ -26,7 +26,7 @@ describe("the keys that the provider constructs of one declaration", () => {
       scopes: ["gateway:generate", "memory:write"],
       libraryAccess: { mode: "Restricted", libraryRefs: [{ name: "handbook" }] },
       environments: {
-        dev: { expiresAt: "2030-01-01T00:00:00Z" },
+        dev: { expiresAt: "2030-01-01T00:00:00Z", rotation: { trigger: "x" } },
         production: { scopes: ["memory:write"], deliver: "none", rotation: { interval: "24h" } },
       },
     },
@@ -75,6 +75,16 @@ describe("the keys that the provider constructs of one declaration", () => {
       gatewayRef: new Secret({ name: "main" }),
     });
     expect(keysOf("app", { team: "docs", scopes: new Secret(UNKNOWN) }).dev.scopes).toEqual(new Secret(UNKNOWN));
+  });
+
+  it.each<[Value, Value]>([
+    [{ trigger: "x" }, { interval: "96h", overlap: "1h", trigger: "x" }],
+    [{ trigger: UNKNOWN }, { interval: "96h", overlap: "1h", trigger: UNKNOWN }],
+    [new Secret({ trigger: "x" }), new Secret({ interval: "96h", overlap: "1h", trigger: "x" })],
+    [UNKNOWN, UNKNOWN],
+    [new Secret(UNKNOWN), new Secret(UNKNOWN)],
+  ])("have, with a rotation of %o in one environment, its other fields as well", (rotation, all) => {
+    expect(keysOf("app", { team: "docs", environments: { dev: { rotation } } }).dev.rotation).toEqual(all);
   });
 
   it.each<[Values, string]>([

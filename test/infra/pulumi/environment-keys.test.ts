@@ -63,6 +63,11 @@ it("what one environment says of itself counts before all else", async () => {
   expect(production).toMatchObject({ scopes: ["gateway:generate", "memory:write"], rateLimit: { burst: 10 } });
 });
 
+it("a field of `rotation` that one environment has leaves it the others", async () => {
+  const { dev } = await keysOf({ team: "docs", environments: { dev: { rotation: { trigger: "x" } } } });
+  expect(dev?.rotation).toEqual({ interval: "96h", overlap: "1h", trigger: "x" });
+});
+
 it("reads memory where nothing is said, and is refused where production would be left without a scope", async () => {
   expect((await keysOf({ team: "docs" })).production?.scopes).toEqual(["memory:read"]);
   expect(() => new EnvironmentKeys("writer", { team: "docs", scopes: ["memory:write"] })).toThrow(
