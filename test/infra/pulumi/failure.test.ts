@@ -28,6 +28,11 @@ test.for([0, 1])(
   },
 );
 
+test("what a manifest has taken over is to leave the state, and not to be removed there, which would end it", () => {
+  const { details } = failureOf(new Refusal(409, { code: "managed", detail: "A manifest declares it." }), subject, []);
+  expect(details).toContain("after `pulumi state delete`, which leaves the key as it is");
+});
+
 test("c118: a name that is taken leads to aliases before an import, which a deletion of the same resource would follow", () => {
   const { details = "" } = failureOf(new Refusal(409, { code: "exists", id: "key_a" }), subject, []);
   expect(details).toMatch(

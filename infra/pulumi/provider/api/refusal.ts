@@ -57,7 +57,8 @@ const ADVICE: Readonly<Record<string, Explain>> = {
     `there is one named "${name}" already. If a resource of this stack had it until now, under another name or parent, give this one \`aliases\` with that: an import would be deleted with the other. If none had it, choose another name, or take it up by \`pulumi import ${type} ${resource} ${id}\``,
   in_use: ({ id }, { type, resource, noun, name }) =>
     `a ${noun} named "${name}" was made for this URN within the last day, and is in use: a resource that has another name now, or a stack that has or had this one's, may have it. Give this one another \`name\`. Only if none has it, take it up by \`pulumi import ${type} ${resource} ${id}\``,
-  managed: ({ message }) => `${message} Remove it from this program, or from there.`,
+  managed: ({ message }, { noun }) =>
+    `${message} Take it out of this program after \`pulumi state delete\`, which leaves the ${noun} as it is. To delete its manifest would end it.`,
   conflict: ({ message }) => `${message} Run \`pulumi refresh\`, then \`pulumi up\`.`,
   too_many_versions: ({ message }) => `${message} In a program the latter is \`rotation.overlap: "0s"\`.`,
   gone: () => "it is not there any more: run `pulumi refresh`, then `pulumi up` makes a new one",

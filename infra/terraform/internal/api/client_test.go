@@ -186,6 +186,7 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 	for text, body := range map[string]map[string]any{
 		"scopes[0]: is unknown":         {"code": "invalid", "errors": []any{map[string]any{"path": "spec.scopes[0]", "message": "is unknown"}}},
 		"import the one that is there":  {"code": "exists", "detail": "There is one.", "id": "key_1"},
+		"after `tofu state rm`":         {"code": "managed", "detail": "A manifest declares this key."},
 		"Another client has changed it": {"code": "precondition_failed", "detail": "It is another by now."},
 		"A new one. (418 teapot)":       {"code": "teapot", "detail": "A new one."},
 	} {

@@ -39,7 +39,7 @@ func refusalOf(status int, body []byte) *Refusal {
 var advice = map[string]string{
 	"conflict":             "Plan again, and apply that.",
 	"forbidden":            "Ask an admin of the team for a role that may, or use the token of one who may.",
-	"managed":              "Remove it from this configuration, or from there.",
+	"managed":              "Take it out of this configuration after `tofu state rm`, which leaves the key as it is. To delete its manifest would revoke it.",
 	"precondition_failed":  "Another client has changed it since this plan read it: plan again, see what would be undone, and apply that.",
 	"too_many_versions":    `In a configuration the latter is overlap = "0s".`,
 	"not_found":            "It is not there, or not to be seen with this token: see that the token is of this installation and team.",

@@ -241,7 +241,7 @@ func (key *platformKey) Read(ctx context.Context, request resource.ReadRequest, 
 	}
 	if object.DeclaredIn != nil {
 		fail(&response.Diagnostics, fmt.Sprintf("The key %q is declared elsewhere", object.Name),
-			errors.New("A manifest declares it: change it there, or read it with the data source keyplane_platform_key."))
+			&api.Refusal{Code: "managed", Detail: "A manifest declares it: change it there, or read it with the data source keyplane_platform_key."})
 		return
 	}
 	now, err := parseSpec(object.Spec)

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 
 	"keyplane.dev/terraform-provider-keyplane/internal/api"
@@ -85,6 +87,25 @@ func TestKeyThatIsRotatedWhileItIsTakenUp(t *testing.T) {
 }
 
 // b351: a configuration that names its team by its id has the same key after a refresh.
+// "Remove it from there" would have revoked it.
+func TestKeyThatAManifestHasTakenOver(t *testing.T) {
+	ctx := context.Background()
+	declared := map[string]any{"id": "key_1", "name": "reader", "spec": map[string]any{}, "declaredIn": map[string]any{}}
+	key, _, _ := keyOf(t, "", http.StatusOK, declared)
+	var described resource.SchemaResponse
+	key.Schema(ctx, resource.SchemaRequest{}, &described)
+	state := tfsdk.State{Schema: described.Schema}
+	state.RemoveResource(ctx)
+	for _, name := range []string{"id", "name", "team"} {
+		state.SetAttribute(ctx, path.Root(name), "key_1")
+	}
+	response := resource.ReadResponse{State: state}
+	key.Read(ctx, resource.ReadRequest{State: state}, &response)
+	if errs := response.Diagnostics.Errors(); len(errs) != 1 || !strings.Contains(errs[0].Detail(), "`tofu state rm`") {
+		t.Errorf("%v", errs)
+	}
+}
+
 func TestTeamByItsID(t *testing.T) {
 	object := &api.Object{ID: "key_1", Name: "reader", Team: "research", TeamID: "team_1"}
 	for written, shown := range map[string]string{"team_1": "team_1", "research": "research", "": "research", "renamed": "research"} {
