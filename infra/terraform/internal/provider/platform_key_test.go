@@ -86,8 +86,7 @@ func TestKeyThatIsRotatedWhileItIsTakenUp(t *testing.T) {
 	}
 }
 
-// b351: a configuration that names its team by its id has the same key after a refresh.
-// "Remove it from there" would have revoked it.
+// To delete the manifest would revoke it.
 func TestKeyThatAManifestHasTakenOver(t *testing.T) {
 	ctx := context.Background()
 	declared := map[string]any{"id": "key_1", "name": "reader", "spec": map[string]any{}, "declaredIn": map[string]any{}}
@@ -106,6 +105,7 @@ func TestKeyThatAManifestHasTakenOver(t *testing.T) {
 	}
 }
 
+// b351: a configuration that names its team by its id has the same key after a refresh.
 func TestTeamByItsID(t *testing.T) {
 	object := &api.Object{ID: "key_1", Name: "reader", Team: "research", TeamID: "team_1"}
 	for written, shown := range map[string]string{"team_1": "team_1", "research": "research", "": "research", "renamed": "research"} {
