@@ -20,6 +20,7 @@ export class KeyRow implements KeyRecord {
   readonly #second: number;
   readonly #third: number;
   readonly #last: number;
+  #keyId: string | undefined;
 
   constructor(table: KeyTable, row: number, generation: number, attributes: RowAttributes) {
     this.row = row;
@@ -36,7 +37,8 @@ export class KeyRow implements KeyRecord {
 
   /** Id of the key. It is written out when it is asked for: most requests end without. */
   get keyId(): string {
-    return this.#attributes.identity?.keyId ?? unpackKeyId(this.#first, this.#second, this.#third, this.#last);
+    this.#keyId ??= this.#attributes.identity?.keyId ?? unpackKeyId(this.#first, this.#second, this.#third, this.#last);
+    return this.#keyId;
   }
   get teamId(): string {
     return this.#attributes.teamId;

@@ -59,6 +59,9 @@ const WHOLE_BY: Readonly<Record<string, string>> = {
   additional_tools: "tools",
   program: "code",
   program_output: "result",
+  multi_agent_call: "arguments",
+  multi_agent_call_output: "output",
+  agent_message: "content",
 };
 /** Member that tells a message without a type from a reference without one. */
 const AUTHOR = "role";

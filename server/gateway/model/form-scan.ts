@@ -5,7 +5,7 @@
 import { isUtf8 } from "node:buffer";
 import { BodyFault } from "../../http/bodies/json-scanner.ts";
 import { type Problem, problem } from "../../http/problems/problem.ts";
-import { foldedName, TOP_LEVEL } from "./model-members.ts";
+import { foldedName, OF_FORM } from "./model-members.ts";
 import type { ModelSpan } from "./model-scan.ts";
 
 /**
@@ -45,7 +45,7 @@ const HEADERS: ReadonlyMap<string, RegExp> = new Map([
 /** Pattern of the content type of the model's own part, whose text is the same in each of these charsets. */
 const PLAIN_TEXT = /^text\/plain(?:; ?charset="?(?:utf-8|us-ascii|iso-8859-1)"?)?$/i;
 /** Pattern of a nested name, folded but for its dots and brackets, of which a piece names a model. */
-const OTHER_MODEL = new RegExp(`(?:^|[.[\\]])(?:${[...TOP_LEVEL.entries.keys()].join("|")})(?:$|[.[\\]])`);
+const OTHER_MODEL = new RegExp(`(?:^|[.[\\]])(?:${[...OF_FORM.entries.keys()].join("|")})(?:$|[.[\\]])`);
 const MODEL_NAME = /^[!-~]{1,256}$/;
 
 /** Returns the refusal of a body that its content type does not plainly call a form; undefined for a form. */
@@ -155,7 +155,7 @@ function readPart(part: Buffer): FormPart & { readonly model: string | undefined
   const read = { name, isFile, value: part.subarray(from) };
   if (name !== "model") {
     const nested = name.toLowerCase().replace(/[_-]/g, "");
-    if (TOP_LEVEL.entries.has(foldedName(name)) || OTHER_MODEL.test(nested)) throw OTHER_NAME;
+    if (OF_FORM.entries.has(foldedName(name)) || OTHER_MODEL.test(nested)) throw OTHER_NAME;
     return { ...read, model: undefined };
   }
   const model = part.toString("latin1", from, length + MAX_HEAD);

@@ -2,10 +2,20 @@ import { BodyFault, malformed } from "../../http/bodies/json-scanner.ts";
 
 /** Meaning of a member: a model's name; another way to name a model, which is refused; or an object to look into. */
 export type ModelMember = "model" | "refused" | ModelMembers;
+/** State of the search within a value of the body. */
+export type SearchContext = {
+  readonly meaning: ModelMember;
+  /** Members that this object has had so far, a bit each. */
+  seen: number;
+  /** True if an array is being looked through. An array within it is not looked through. */
+  readonly inArray: boolean;
+};
 /** A member to look for. */
 type MemberEntry = {
   readonly bytes: Buffer;
   readonly meaning: ModelMember;
+  /** Context of its value, which no search changes: an object in it has one of its own. */
+  readonly value: SearchContext;
   /** Bit of its own among the members of the same object; 0 for a member that is refused. */
   readonly bit: number;
   /** True if the name must be spelt exactly so: a model that is checked has one spelling. */
@@ -35,7 +45,8 @@ function membersOf(members: Readonly<Record<string, ModelMember>>, isObjects = f
   const entries = Object.entries(members).map(([name, meaning]) => {
     const isExact = meaning === "model" || (typeof meaning === "object" && meaning.entries.has("model"));
     const bit = meaning === "refused" ? 0 : 1 << bits++;
-    return [foldedName(name), { bytes: Buffer.from(name), meaning, bit, isExact }] as const;
+    const value = { meaning, seen: 0, inArray: false };
+    return [foldedName(name), { bytes: Buffer.from(name), meaning, value, bit, isExact }] as const;
   });
   return { entries: new Map(entries), firstBytes, isObjects };
 }
@@ -77,12 +88,20 @@ const OVERRULING = {
   compound_custom: OVERRULING_MEMBERS,
 };
 
+/** Member of an object by which a model beside the request's is asked, as for OpenAI's images as SVG. */
+const BESIDE = membersOf({ model: "refused" });
 /** Members of a tool: a tool that the upstream runs may run a model too. */
-const TOOL = membersOf({ model: "refused", parameters: PANEL });
-/** Member by which OpenAI's images name the model that writes them as SVG. */
-const SVG = membersOf({ model: "refused" });
+const TOOL = membersOf({ model: "refused", parameters: PANEL, svg: BESIDE });
+/** Members by which OpenAI's and Anthropic's bodies and forms name their model. */
+const NAMING = { model: "model", tools: TOOL, svg: BESIDE, ...OVERRULING } as const;
+/** Members by which a form names its model. */
+export const OF_FORM = membersOf(NAMING);
+/** Members by which a message or an item, or a block of its content, brings tools into the conversation. */
+const ADDED_TOOLS = { tools: TOOL, tool: membersOf({ definition: TOOL }) } as const;
+const CONTENT = membersOf({ ...ADDED_TOOLS, tool_changes: membersOf(ADDED_TOOLS) });
+const ITEM = membersOf({ ...ADDED_TOOLS, content: CONTENT });
 /** Members by which OpenAI's and Anthropic's bodies name their model. */
-export const TOP_LEVEL = membersOf({ model: "model", tools: TOOL, svg: SVG, ...OVERRULING });
+export const TOP_LEVEL = membersOf({ ...NAMING, moderation: BESIDE, input: ITEM, messages: ITEM });
 
 /** Members by which the requests of a batch of Anthropic's name their models. */
 export const IN_REQUESTS = membersOf({

@@ -4,7 +4,7 @@
  */
 import { BodyPieces } from "../../http/bodies/body-pieces.ts";
 import { BodyFault, type JsonBounds, JsonScanner, type JsonVisitor } from "../../http/bodies/json-scanner.ts";
-import { decodeString, type ModelMember, type ModelMembers, memberAt } from "./model-members.ts";
+import { decodeString, type ModelMember, type ModelMembers, memberAt, type SearchContext } from "./model-members.ts";
 
 /**
  * A model's name in a body: its decoded value, and the bytes of the JSON string, quotes included, or of a form's part.
@@ -20,25 +20,20 @@ const MAX_MODELS = 1_000;
 /** Bytes of a model's name at most, escapes included: no name is longer. */
 const MAX_MODEL_NAME = 2_048;
 
-/** State of the search within a value of the body. */
-type Context = {
-  readonly meaning: ModelMember;
-  /** Members that this object has had so far, a bit each. */
-  seen: number;
-  /** True if an array is being looked through. An array within it is not looked through. */
-  readonly inArray: boolean;
-};
-
 /** Search for the model names in the given members. At the end, `models` holds all of them, in the body's order. */
-export class ModelScan implements JsonVisitor<Context> {
+export class ModelScan implements JsonVisitor<SearchContext> {
   readonly models: ModelSpan[] = [];
   readonly #body: Buffer;
-  readonly #scanner: JsonScanner<Context>;
+  readonly #scanner: JsonScanner<SearchContext>;
   #names = 0;
 
   constructor(body: Buffer, members: ModelMembers) {
     this.#body = body;
-    this.#scanner = new JsonScanner<Context>(body, BODY_BOUNDS, this, { meaning: members, seen: ROOT, inArray: false });
+    this.#scanner = new JsonScanner<SearchContext>(body, BODY_BOUNDS, this, {
+      meaning: members,
+      seen: ROOT,
+      inArray: false,
+    });
   }
 
   /**
@@ -52,7 +47,7 @@ export class ModelScan implements JsonVisitor<Context> {
     return this.#scanner.run(steps);
   }
 
-  open(context: Context, isObject: boolean): Context | undefined {
+  open(context: SearchContext, isObject: boolean): SearchContext | undefined {
     const { meaning, inArray } = context;
     if (meaning === "model") throw NOT_TEXT;
     if (context.seen === ROOT && !isObject) throw NO_OBJECT;
@@ -61,20 +56,20 @@ export class ModelScan implements JsonVisitor<Context> {
     return inArray ? undefined : { meaning, seen: 0, inArray: true };
   }
 
-  member(object: Context, start: number, end: number): Context | undefined {
+  member(object: SearchContext, start: number, end: number): SearchContext | undefined {
     if (typeof object.meaning === "string") return undefined;
-    if (++this.#names > MAX_NAMES) throw TOO_MANY_NAMES;
+    if (object.meaning.entries.has("model") && ++this.#names > MAX_NAMES) throw TOO_MANY_NAMES;
     const found = memberAt(this.#body, start, end, object.meaning);
     if (found === undefined) return undefined;
-    const { bytes, meaning, bit } = found;
+    const { bytes, meaning, bit, value } = found;
     if (meaning === "refused")
       throw new BodyFault(`The body's \`${bytes}\` names models beside the one of the request.`);
     if ((object.seen & bit) !== 0) throw new BodyFault(`The body has the member \`${bytes}\` twice.`);
     object.seen |= bit;
-    return { meaning, seen: 0, inArray: false };
+    return value;
   }
 
-  scalar(context: Context, start: number, end: number): void {
+  scalar(context: SearchContext, start: number, end: number): void {
     if (context.seen === ROOT) throw NO_OBJECT;
     if (isOfObjects(context.meaning)) throw NO_OBJECTS;
     if (context.meaning !== "model") return;

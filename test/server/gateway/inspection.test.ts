@@ -74,6 +74,24 @@ test.each([
   ["chat/completions", '{"model":"m","fallbac\u212as":["other"]}'],
   ["responses", '{"model":"m","tools":[{"type":"image_generation","model":"other"}]}'],
   ["responses", '{"model":"m","tools":[{"type":"openrouter:fusion","parameters":{"model":"other"}}]}'],
+  ["responses", '{"model":"m","tools":[{"type":"image_generation","svg":{"model":"other"}}]}'],
+  ["responses", '{"model":"m","moderation":{"model":"other"}}'],
+  [
+    "responses",
+    '{"model":"m","input":[{"type":"additional_tools","tools":[{"type":"image_generation","model":"other"}]}]}',
+  ],
+  [
+    "responses",
+    '{"model":"m","input":[{"type":"tool_search_output","Tools":[{"type":"image_generation","model":"other"}]}]}',
+  ],
+  [
+    "messages",
+    '{"model":"m","messages":[{"content":[{"type":"tool_addition","tool":{"definition":{"type":"advisor","model":"other"}}}]}]}',
+  ],
+  [
+    "messages",
+    '{"model":"m","messages":[{"content":[{"tool_changes":[{"tool":{"definition":{"type":"advisor","model":"other"}}}]}]}]}',
+  ],
   [
     "chat/completions",
     '{"model":"m","tools":[{"type":"openrouter:fusion","parameters":{"analysis_models":["other"]}}]}',
@@ -322,6 +340,11 @@ test("b91: what names the allowed model alone goes upstream", async () => {
     ["v1/chat/completions?alt=sse", '{"model":"m","metadata":{"model":"x"}}', 'application/json; charset="utf-8"'],
     [`${GEMINI}:generateContent`, '{"model":"models/gem","contents":[{"model":"x"}]}', "application/json"],
     [`${GEMINI}:countTokens`, '{"generateContentRequest":{"model":"models/gem"}}', "application/json"],
+    [
+      "v1/responses",
+      `{"model":"m","input":[${'{"type":"message","content":[{"type":"text"}]},'.repeat(21_000)}{"type":"additional_tools","tools":[{"parameters":{"properties":{"model":1}}}]}]}`,
+      "application/json",
+    ],
     [
       "v1/responses",
       '{"model":"m","tools":[{"type":"function","parameters":{"properties":{"model":1}}}]}',

@@ -94,6 +94,9 @@ test.each(Object.entries(WHOLE))(
 );
 
 test.each<readonly [string, readonly string[]]>([
+  ['{"input":[{"type":"multi_agent_call","id":"a","arguments":"x"}]}', []],
+  ['{"input":[{"type":"multi_agent_call_output","id":"a","output":[]}]}', []],
+  ['{"input":[{"type":"agent_message","id":"a","content":[]}]}', []],
   ['{"previous_response_id":"a","previous_response_id":"b"}', ["response a", "response b"]],
   ['{"Previous_Response_ID":"a","previousResponseId":"b"}', ["response a", "response b"]],
   ['{"previous\\u005fresponse\\u005fid":"\\u0061"}', ["response a"]],
