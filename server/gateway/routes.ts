@@ -49,7 +49,14 @@ import { type KeptCall, openKeptCall } from "./kept/kept-call.ts";
 import { mayMention, refusalOfCoded } from "./kept/mentions.ts";
 import { refusalOfNoForm } from "./model/form-scan.ts";
 import { modelDescription, modelList, nameableRoutes } from "./model/models.ts";
-import { bodyNeed, type ForwardedBody, type RequestedModel, readCounted, readModels } from "./model/requested-model.ts";
+import {
+  bodyNeed,
+  type ForwardedBody,
+  type RequestedModel,
+  readCounted,
+  readModels,
+  requireNoModelInItems,
+} from "./model/requested-model.ts";
 import { forwardedQuery } from "./query.ts";
 import { collectBody, isReadable, SMALL_BODY } from "./request-body.ts";
 import { type RequestTarget, splitTarget } from "./request-target.ts";
@@ -269,6 +276,9 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
         ? { model: call.model, body: need, text: NOTHING }
         : { model: call.model, body: () => small, text: small };
     text = found.text;
+    if (kept?.referring?.items !== undefined && needsModel(gateway, key.allowedModels)) {
+      await requireNoModelInItems(text);
+    }
     if (reply.sent) return;
     let resolved = decide(found.model);
     if (resolved instanceof Problem) return proceed(found, resolved);

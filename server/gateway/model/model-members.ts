@@ -102,6 +102,8 @@ const CONTENT = membersOf({ ...ADDED_TOOLS, tool_changes: membersOf(ADDED_TOOLS)
 const ITEM = membersOf({ ...ADDED_TOOLS, content: CONTENT });
 /** Members by which OpenAI's and Anthropic's bodies name their model. */
 export const TOP_LEVEL = membersOf({ ...NAMING, moderation: BESIDE, input: ITEM, messages: ITEM });
+/** Members by which the items of a conversation name models that are asked beside those of the calls that use it. */
+export const IN_ITEMS = membersOf({ items: ITEM });
 
 /** Members by which the requests of a batch of Anthropic's name their models. */
 export const IN_REQUESTS = membersOf({

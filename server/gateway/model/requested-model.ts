@@ -15,7 +15,7 @@ import { requireNoModel } from "../query.ts";
 import { isSmallBody, readBody } from "../request-body.ts";
 import type { UpstreamCandidate } from "../resolve.ts";
 import { boundaryOf, FormScan, modelPart } from "./form-scan.ts";
-import { GEMINI_BATCH, GEMINI_REPEATS, IN_REQUESTS, type ModelMembers, TOP_LEVEL } from "./model-members.ts";
+import { GEMINI_BATCH, GEMINI_REPEATS, IN_ITEMS, IN_REQUESTS, type ModelMembers, TOP_LEVEL } from "./model-members.ts";
 import { ModelScan, type ModelSpan, replaceModels } from "./model-scan.ts";
 
 const NOTHING = Buffer.alloc(0);
@@ -103,6 +103,19 @@ export async function modelsIn(
   } catch (error) {
     releaseLargeBody(body);
     return refuseFault(error);
+  }
+}
+
+/**
+ * Looks for models in the items of a conversation, which names none of its own.
+ *
+ * @throws Problem 400 if a tool in an item names one
+ */
+export async function requireNoModelInItems(body: Buffer): Promise<void> {
+  try {
+    await findModels(body, IN_ITEMS);
+  } catch (error) {
+    refuseFault(error);
   }
 }
 

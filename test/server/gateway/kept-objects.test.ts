@@ -139,6 +139,19 @@ test("b372: the query and the headers name no other object", async () => {
   expect(await answer.json()).toMatchObject({ id });
 });
 
+test("b91: a key that may name some models brings no tool of another into a conversation", async () => {
+  const held = teamOf("team-a", {}, { allowedModels: ["m"] });
+  const items = [
+    { type: "additional_tools", role: "developer", tools: [{ type: "image_generation", model: "other" }] },
+  ];
+  const { id } = await made(held, "conversations", {});
+  upstream.received.length = 0;
+  for (const path of ["conversations", `conversations/${id}/items`]) {
+    expect((await ask(held, "POST", path, { items })).status).toBe(400);
+  }
+  expect(upstream.received).toHaveLength(0);
+});
+
 test("a key or gateway that is held to models reads back and deletes what its team made", async () => {
   const { R } = await world();
   const held = teamOf("team-a", { routesOnly: true, routes: [routeOf("fast")] }, { allowedModels: ["fast"] });
