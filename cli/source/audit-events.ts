@@ -14,6 +14,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
   gateway: "ModelGateway",
   library: "MemoryLibrary",
 };
+/** Actions about an object, as this build knows them. */
+const KNOWN_ACTIONS = Object.keys(EVENT_TITLES).filter((action) => kindOf(action) !== undefined);
 /** Actions after which a person may have to act. */
 const WARNINGS = new Set([
   ...["key.revoked", "key.leaked", "key.expiring", "key.consumer_late"],
@@ -29,10 +31,13 @@ export async function auditEvents(
   { kind, namespace, name, id, from }: EventFilter,
 ): Promise<ListedEvent[]> {
   const found: (ListedEvent & { readonly seq: number })[] = [];
-  for (const action of Object.keys(EVENT_TITLES)) {
-    const about = KINDS[action.split(".")[0] ?? ""];
-    if (about === undefined || (kind !== undefined && about !== kind)) continue;
+  // The last is for the actions of a later build.
+  for (const action of [...KNOWN_ACTIONS, undefined]) {
+    if (action !== undefined && kind !== undefined && kindOf(action) !== kind) continue;
     for await (const event of client.searchAudit({ action, about: id ?? name, from }, MAX_LOOKED)) {
+      const about = kindOf(event.action);
+      if (about === undefined || (kind !== undefined && about !== kind)) continue;
+      if (action === undefined && Object.hasOwn(EVENT_TITLES, event.action)) continue;
       if (id !== undefined ? event.keyId !== id : name !== undefined && event.name !== name) continue;
       if (namespace !== undefined && (event.namespace ?? "") !== namespace) continue;
       found.push({ ...listedEvent(about, event), seq: event.id });
@@ -40,6 +45,10 @@ export async function auditEvents(
   }
   found.sort((a, b) => Date.parse(a.at) - Date.parse(b.at) || a.seq - b.seq);
   return found.map(({ seq, ...event }) => event);
+}
+
+function kindOf(action: string): Kind | undefined {
+  return KINDS[action.split(".")[0] ?? ""];
 }
 
 function listedEvent(kind: Kind, { at, action, detail, actor, namespace, name }: AuditJson): ListedEvent {

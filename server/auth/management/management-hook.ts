@@ -65,12 +65,10 @@ export function authenticatePrincipal(
       const found = await identifyPrincipal(deps, access, request, "head");
       if ("cause" in found) return refuseUnauthenticated(deps, { access, url, request, reply, ...found });
       if (isRenewalDue(access, found)) {
-        if (isPageView(raw) && !hasCookie("renewal_put_off", deps.config, raw.rawHeaders)) {
-          return sendTo(reply, renewUrl(found.session.issuer, raw.url));
-        }
-        if (raw.method === "POST") {
-          reply.header("set-cookie", setCookie("renewal_put_off", deps.config, "1", AFTER_FORM_MS));
-        }
+        const { config } = deps;
+        const isPutOff = PUT_OFF_BY.some((name) => hasCookie(name, config, raw.rawHeaders));
+        if (isPageView(raw) && !isPutOff) return sendTo(reply, renewUrl(found.session.issuer, raw.url));
+        if (raw.method === "POST") reply.header("set-cookie", setCookie("after_form", config, "1", AFTER_FORM_MS));
       }
       await recordIfBootstrap(deps, request, url, found.principal);
       return meetExpectation(raw, reply.raw) ?? unserved;
@@ -127,7 +125,7 @@ type Unauthenticated = {
 
 /**
  * Milliseconds of the claims' age from which on a page view asks the issuer anew: its form then works for some minutes
- * at least.
+ * at least, unless the page is a form's answer.
  */
 const RENEW_MS = 10 * 60_000;
 
@@ -136,6 +134,7 @@ const RENEW_MS = 10 * 60_000;
  * addresses of its page's `form-action` alone, and an issuer may send people on to others.
  */
 const AFTER_FORM_MS = 10_000;
+const PUT_OFF_BY = ["renewal_put_off", "after_form"] as const;
 
 /** Redirects a page view to sign in; any other request is refused, counted and recorded. */
 function refuseUnauthenticated(

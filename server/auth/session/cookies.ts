@@ -3,9 +3,10 @@ import { isOverTls } from "../../http/transport-security.ts";
 
 /**
  * A cookie of the console: the session; a note that its issuer did not answer, and is not to be asked before it must
- * be; or an attempt to sign in, by its state. Each attempt has its own, as two tabs may be on their way at once.
+ * be, or that a form was sent just now; or an attempt to sign in, by its state. Each attempt has its own, as two tabs
+ * may be on their way at once.
  */
-export type CookieName = "session" | "renewal_put_off" | { readonly attempt: string };
+export type CookieName = "session" | "renewal_put_off" | "after_form" | { readonly attempt: string };
 
 const ATTEMPT = "keyplane_sign_in_";
 /** Characters of a state that keep the attempts of one browser apart. */

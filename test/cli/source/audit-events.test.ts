@@ -18,11 +18,18 @@ const event = (id: number, action: string): AuditJson => ({
 
 test("a key's events are found behind thousands of refused requests, the oldest first", async () => {
   const refused = Array.from({ length: 3_000 }, (_, i) => event(10_000 - i, "request.refused"));
-  const log = logOf([...refused, event(3, "key.revoked"), event(2, "key.activated"), event(1, "key.reserved")]);
+  const log = logOf([
+    event(20_000, "key.made_by_a_later_build"),
+    ...refused,
+    event(3, "key.revoked"),
+    event(2, "key.activated"),
+    event(1, "key.reserved"),
+  ]);
   const found = await auditEvents(log, { kind: "PlatformKey", namespace: "ns", name: "reader" });
   expect(found.map(({ reason, type }) => [reason, type])).toEqual([
     ["key.reserved", "Normal"],
     ["key.activated", "Normal"],
     ["key.revoked", "Warning"],
+    ["key.made_by_a_later_build", "Normal"],
   ]);
 });

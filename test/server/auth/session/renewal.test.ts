@@ -225,7 +225,7 @@ describe("b117: A session counts for 15 minutes on what the issuer has said of i
     expect([page.status, page.url.split(/[?#]/)[0]]).toEqual([200, KEY()]);
     expect(browser.visited.filter((url) => !url.startsWith(at("/keys/")))).toEqual([]);
     const sent = await resume(csrf);
-    expect(sent.headers.getSetCookie()).toEqual([expect.stringMatching(/renewal_put_off=1; .*Max-Age=10\b/)]);
+    expect(sent.headers.getSetCookie()).toEqual([expect.stringMatching(/after_form=1; .*Max-Age=10\b/)]);
   });
 
   test("signs out whenever it is asked to", async () => {
