@@ -1,5 +1,5 @@
 /** Keys of one application for development, staging and production, with no more rights than each of them needs. */
-import { ComponentResource, type ComponentResourceOptions, type Input, type Output, output } from "@pulumi/pulumi";
+import { ComponentResource, type ComponentResourceOptions, type Input, Output, output } from "@pulumi/pulumi";
 import type { Preset, Scope } from "../../domain/access/scopes.ts";
 import {
   defaultScopes,
@@ -70,5 +70,8 @@ function keyArgs(name: string, environment: Environment, args: EnvironmentKeysAr
   const scopes = own === undefined ? defaultScopes(environment, needs) : [...own];
   const key = environmentKey({ name, environment, scopes }, { team, gatewayRef, libraryAccess, special });
   if (rotation === undefined) return key;
+  const isPlain = !Output.isInstance(rotation) && !(rotation instanceof Promise);
+  // What is not known yet of a plain one leaves the rest known.
+  if (isPlain) return { ...key, rotation: environmentRotation(environment, rotation) };
   return { ...key, rotation: output(rotation).apply((own) => environmentRotation(environment, own)) };
 }

@@ -69,13 +69,16 @@ export type VersionReason = "SecretLost" | "TriggerChanged" | "AnswerLost" | "In
  *
  * @param now milliseconds since the epoch
  */
-export function versionReason({ olds, news }: Update<Inputs>, now: number): VersionReason | undefined {
+export function versionReason({ olds, oldInputs, news }: Update<Inputs>, now: number): VersionReason | undefined {
   const versions = versionsOf(olds);
   const [newest] = versions;
   if (newest === undefined) return "SecretLost";
   const { trigger, interval } = rotationOf(news);
-  if (trigger !== undefined && trigger !== rotationOf(olds).trigger) return "TriggerChanged";
-  if (olds.pendingSecret !== undefined) return "AnswerLost";
+  const isPending = olds.pendingSecret !== undefined;
+  // Beside a pending secret, the outputs alone have the rotation that asked for it.
+  const before = [olds, ...(isPending ? [] : [oldInputs])].map((values) => rotationOf(values).trigger);
+  if (trigger !== undefined && before.some((one) => one !== trigger)) return "TriggerChanged";
+  if (isPending) return "AnswerLost";
   const isOld = typeof interval === "string" && Date.parse(newest.mintedAt) + parseDuration(interval) <= now;
   return isOld ? "IntervalPassed" : undefined;
 }

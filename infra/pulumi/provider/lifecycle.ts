@@ -124,7 +124,8 @@ async function ensureVersion(
 
 /** Returns the secret to record if its version may have been made: the next `up` requests it again. */
 function pendingOf({ deliver }: Values, { text }: NewSecret, error: unknown): Values {
-  const isInDoubt = error instanceof UnreachableError || (error instanceof Refusal && error.status >= 500);
+  const isInDoubt =
+    error instanceof UnreachableError || (error instanceof Refusal && (error.status >= 500 || error.mayBeDone));
   return isInDoubt && deliver !== "none" ? { pendingSecret: new Secret(text) } : {};
 }
 

@@ -1,4 +1,5 @@
 /** Resource as the management API has it, with the inputs that a program would give for it. */
+import { keyPrefix } from "../../../domain/key/secret/key-format.ts";
 import { type ApiObject, assertGone, fetchObject } from "./api/api-object.ts";
 import { isRevoked } from "./api/creation.ts";
 import { Refusal } from "./api/refusal.ts";
@@ -34,12 +35,18 @@ export async function readResource(
   if (object.declaredIn !== undefined) throw new Refusal(409, { code: "managed", detail: DECLARED });
   const now = inputsNow(kind, olds.pendingSecret === undefined ? inputs : withRotationOf(inputs, olds), object);
   const secrets = deliveredSecrets(now, knownSecrets(revealAll(olds)), object);
-  return { id, outputs: { ...outputsOf(kind, now, object, secrets), ...unfinished(olds, secrets) }, inputs: now };
+  return {
+    id,
+    outputs: { ...outputsOf(kind, now, object, secrets), ...unfinished(olds, secrets, object) },
+    inputs: now,
+  };
 }
 
-/** Returns the marks of a secret that the next `up` has to make or to send again, unless the version in use has it. */
-function unfinished({ pendingSecret, versions }: Values, { secret }: KeySecrets): Values {
-  const isPending = pendingSecret !== undefined && reveal(pendingSecret) !== secret;
+/** Returns the marks of a secret that the next `up` has to make or to send again, unless a version has it. */
+function unfinished({ pendingSecret, versions }: Values, { secret }: KeySecrets, object: ApiObject): Values {
+  const text = pendingSecret === undefined ? undefined : reveal(pendingSecret);
+  const isMade = typeof text === "string" && object.versions.some(({ prefix }) => prefix === keyPrefix(text));
+  const isPending = pendingSecret !== undefined && !isMade;
   const isLost = secret === undefined && Array.isArray(versions) && versions.length === 0;
   return { ...(isPending && { pendingSecret }), ...(isLost && { versions: [] }) };
 }

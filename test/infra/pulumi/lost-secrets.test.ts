@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openApi } from "../../../infra/pulumi/provider/api/api.ts";
 import { Refusal, UnreachableError } from "../../../infra/pulumi/provider/api/refusal.ts";
 import { diffResource } from "../../../infra/pulumi/provider/diff.ts";
+import { versionReason } from "../../../infra/pulumi/provider/key-secret.ts";
 import {
   type CreatedResource,
   createResource,
@@ -17,8 +18,11 @@ import { revealAll, type Values } from "../../../infra/pulumi/provider/values.ts
 import { describeOnEitherEngine } from "../../env/database/engines.ts";
 import { type Api, startApi, TOKEN } from "../../server/management/api.ts";
 
-/** Fate of requests for a version: lost before the server has it, or its answer is lost, or it is refused. */
-type Fate = "passes" | "lost" | "answer lost" | "refused";
+/**
+ * Fate of requests for a version: lost before the server has it, or its answer is lost, or it is refused, also where it
+ * repeats one whose answer was lost.
+ */
+type Fate = "passes" | "lost" | "answer lost" | "refused" | "answer lost, then refused";
 
 const kind = RESOURCES.get("keyplane:index:PlatformKey") ?? expect.fail("no key");
 
@@ -37,6 +41,7 @@ class Key {
       if (fate === "lost") throw new UnreachableError("no answer");
       const answer = await api.send(method, path, ...rest);
       if (fate === "answer lost") throw new UnreachableError("no answer");
+      if (fate === "answer lost, then refused") throw new Refusal(429, { code: "rate_limited" }, true);
       return answer;
     };
     const subject = { type: kind.type, noun: kind.noun, resource: name, name };
@@ -87,6 +92,13 @@ class Key {
   }
 }
 
+test("a state whose outputs alone have the new trigger, as earlier providers left it, gets a new secret", () => {
+  const version = { prefix: "inf_AAAAAAAA", state: "active", mintedAt: new Date().toISOString() };
+  const olds = { versions: [version], rotation: { trigger: "2" } };
+  const update = { olds, oldInputs: { rotation: { trigger: "1" } }, news: { rotation: { trigger: "2" } } };
+  expect(versionReason(update, Date.now())).toBe("TriggerChanged");
+});
+
 describeOnEitherEngine("a key whose new secret was asked for in vain", (store) => {
   let api: Api;
   beforeAll(async () => {
@@ -116,11 +128,16 @@ describeOnEitherEngine("a key whose new secret was asked for in vain", (store) =
     expect([await api.tryKey(leaked), await api.tryKey(key.secret)]).toEqual([401, 200]);
   });
 
-  describe.each([[true], [false]])("with a refresh thereafter: %s", (isRefreshed) => {
+  describe.each<[boolean, Fate]>([
+    [true, "answer lost"],
+    [false, "answer lost"],
+    [true, "answer lost, then refused"],
+    [false, "answer lost, then refused"],
+  ])("with a refresh thereafter: %s; %s", (isRefreshed, fate) => {
     const lose = async (name: string) => {
-      const key = new Key(api.url, `${name}-${isRefreshed}`);
+      const key = new Key(api.url, `${name}-${isRefreshed}-${fate.replaceAll(/\W+/g, "-")}`);
       await key.create({ trigger: "1" });
-      key.fate = "answer lost";
+      key.fate = fate;
       await key.up({ trigger: "2" });
       key.fate = "passes";
       if (isRefreshed) await key.refresh();
