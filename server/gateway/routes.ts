@@ -277,7 +277,7 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
         : { model: call.model, body: () => small, text: small };
     text = found.text;
     if (kept?.referring?.items !== undefined && needsModel(gateway, key.allowedModels)) {
-      await requireNoModelInItems(text);
+      await requireNoModelInItems(head, text);
     }
     if (reply.sent) return;
     let resolved = decide(found.model);

@@ -107,11 +107,12 @@ export async function modelsIn(
 }
 
 /**
- * Looks for models in the items of a conversation, which names none of its own.
+ * Checks that the items of a conversation, which names no model of its own, bring no tool that names one.
  *
- * @throws Problem 400 if a tool in an item names one
+ * @throws Problem 400 if a tool in an item names one, or the body cannot be read; 415 for one that is no JSON
  */
-export async function requireNoModelInItems(body: Buffer): Promise<void> {
+export async function requireNoModelInItems(head: RequestHead, body: Buffer): Promise<void> {
+  requireReadable(head);
   try {
     await findModels(body, IN_ITEMS);
   } catch (error) {
