@@ -107,9 +107,9 @@ export async function modelsIn(
 }
 
 /**
- * Checks that the items of a conversation, which names no model of its own, bring no tool that names one.
+ * Refuses a conversation with a tool in its items that names a model.
  *
- * @throws Problem 400 if a tool in an item names one, or the body cannot be read; 415 for one that is no JSON
+ * @throws Problem 400 if a tool in an item names one, or the body cannot be read; 415 for another type than JSON
  */
 export async function requireNoModelInItems(head: RequestHead, body: Buffer): Promise<void> {
   requireReadable(head);
