@@ -26,9 +26,15 @@ export function newSecret(text = mintKey(randomBytes)): NewSecret {
  */
 export function nextSecret({ pendingSecret }: Inputs, versions: readonly Version[], reason: VersionReason): NewSecret {
   if (typeof pendingSecret !== "string") return newSecret();
-  const made = versions.find(({ prefix }) => prefix === keyPrefix(pendingSecret));
+  const made = versionWith(pendingSecret, versions);
   const isWanted = made === undefined || (made.state === "active" && reason !== "TriggerChanged");
   return newSecret(isWanted ? pendingSecret : undefined);
+}
+
+/** Returns the version that has a secret; undefined if there is none. */
+export function versionWith(text: string, versions: readonly Version[]): Version | undefined {
+  const prefix = keyPrefix(text);
+  return versions.find((version) => version.prefix === prefix);
 }
 
 /** Secrets that a program sees. */
@@ -86,8 +92,7 @@ export function versionReason({ olds, oldInputs, news }: Update<Inputs>, now: nu
 /** True if the state shows an old secret whose overlap has ended. */
 export function isPreviousOver(olds: Inputs, now: number): boolean {
   if (typeof olds.previousSecret !== "string") return false;
-  const prefix = keyPrefix(olds.previousSecret);
-  const version = versionsOf(olds).find((one) => one.prefix === prefix);
+  const version = versionWith(olds.previousSecret, versionsOf(olds));
   return version?.retiresAt === undefined || Date.parse(version.retiresAt) <= now;
 }
 

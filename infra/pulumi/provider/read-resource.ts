@@ -1,10 +1,9 @@
 /** Resource as the management API has it, with the inputs that a program would give for it. */
-import { keyPrefix } from "../../../domain/key/secret/key-format.ts";
 import { type ApiObject, assertGone, fetchObject } from "./api/api-object.ts";
 import { isRevoked } from "./api/creation.ts";
 import { Refusal } from "./api/refusal.ts";
 import { credentialsOf } from "./credentials.ts";
-import { deliveredSecrets, type KeySecrets, knownSecrets } from "./key-secret.ts";
+import { deliveredSecrets, type KeySecrets, knownSecrets, versionWith } from "./key-secret.ts";
 import { type CreatedResource, type PulumiResource, withRotationOf } from "./lifecycle.ts";
 import { outputsOf } from "./outputs.ts";
 import { type ResourceKind, specOf } from "./resources.ts";
@@ -45,7 +44,7 @@ export async function readResource(
 /** Returns the marks of a secret that the next `up` has to make or to send again, unless a version has it. */
 function unfinished({ pendingSecret, versions }: Values, { secret }: KeySecrets, object: ApiObject): Values {
   const text = pendingSecret === undefined ? undefined : reveal(pendingSecret);
-  const isMade = typeof text === "string" && object.versions.some(({ prefix }) => prefix === keyPrefix(text));
+  const isMade = typeof text === "string" && versionWith(text, object.versions) !== undefined;
   const isPending = pendingSecret !== undefined && !isMade;
   const isLost = secret === undefined && Array.isArray(versions) && versions.length === 0;
   return { ...(isPending && { pendingSecret }), ...(isLost && { versions: [] }) };

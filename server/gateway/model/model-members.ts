@@ -16,7 +16,7 @@ type MemberEntry = {
   readonly meaning: ModelMember;
   /** Context of its value, which no search changes: an object in it has one of its own. */
   readonly value: SearchContext;
-  /** Bit of its own among the members of the same object; 0 for a member that is refused. */
+  /** Bit of its own among the members of the same object; 0 for a member that is refused, or may be there twice. */
   readonly bit: number;
   /** True if the name must be spelt exactly so: a model that is checked has one spelling. */
   readonly isExact: boolean;
@@ -28,6 +28,8 @@ export type ModelMembers = {
   readonly firstBytes: Uint8Array;
   /** True if a value is refused that is neither an object nor a list of objects. */
   readonly isObjects: boolean;
+  /** True for what a conversation consists of: it may have any number of members, also twice, as each is looked through. */
+  readonly isConversation: boolean;
 };
 
 /** Bytes of a member's name at most: no format has a longer one, and a longer one can hide its meaning from us. */
@@ -44,11 +46,12 @@ function membersOf(members: Readonly<Record<string, ModelMember>>, isObjects = f
   let bits = 0;
   const entries = Object.entries(members).map(([name, meaning]) => {
     const isExact = meaning === "model" || (typeof meaning === "object" && meaning.entries.has("model"));
-    const bit = meaning === "refused" ? 0 : 1 << bits++;
+    const mayRepeat = meaning === "refused" || (typeof meaning === "object" && meaning.isConversation);
+    const bit = mayRepeat ? 0 : 1 << bits++;
     const value = { meaning, seen: 0, inArray: false };
     return [foldedName(name), { bytes: Buffer.from(name), meaning, value, bit, isExact }] as const;
   });
-  return { entries: new Map(entries), firstBytes, isObjects };
+  return { entries: new Map(entries), firstBytes, isObjects, isConversation: false };
 }
 
 /**
@@ -98,8 +101,8 @@ const NAMING = { model: "model", tools: TOOL, svg: BESIDE, ...OVERRULING } as co
 export const OF_FORM = membersOf(NAMING);
 /** Members by which a message or an item, or a block of its content, brings tools into the conversation. */
 const ADDED_TOOLS = { tools: TOOL, tool: membersOf({ definition: TOOL }) } as const;
-const CONTENT = membersOf({ ...ADDED_TOOLS, tool_changes: membersOf(ADDED_TOOLS) });
-const ITEM = membersOf({ ...ADDED_TOOLS, content: CONTENT });
+const CONTENT = { ...membersOf({ ...ADDED_TOOLS, tool_changes: membersOf(ADDED_TOOLS) }), isConversation: true };
+const ITEM = { ...membersOf({ ...ADDED_TOOLS, content: CONTENT }), isConversation: true };
 /** Members by which OpenAI's and Anthropic's bodies name their model. */
 export const TOP_LEVEL = membersOf({ ...NAMING, moderation: BESIDE, input: ITEM, messages: ITEM });
 /** Members by which the items of a conversation name models that are asked beside those of the calls that use it. */

@@ -58,7 +58,7 @@ export class ModelScan implements JsonVisitor<SearchContext> {
 
   member(object: SearchContext, start: number, end: number): SearchContext | undefined {
     if (typeof object.meaning === "string") return undefined;
-    if (object.meaning.entries.has("model") && ++this.#names > MAX_NAMES) throw TOO_MANY_NAMES;
+    if (!object.meaning.isConversation && ++this.#names > MAX_NAMES) throw TOO_MANY_NAMES;
     const found = memberAt(this.#body, start, end, object.meaning);
     if (found === undefined) return undefined;
     const { bytes, meaning, bit, value } = found;

@@ -293,10 +293,7 @@ test.each<readonly [string, object]>([
   ["two", { input: "Hi", INPUT: "Hello" }],
 ])("b371: a speech with %s for its text is refused, by whichever key", async (_, body) => {
   const refused = await ask("v1/audio/speech", body);
-  expect([refused.status, await refused.text()]).toEqual([
-    400,
-    expect.stringMatching(/must have `input` once|has the member `input` twice/),
-  ]);
+  expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("must have `input` once")]);
   expect(upstream.received).toHaveLength(0);
 });
 
