@@ -17,12 +17,7 @@ import { summarize } from "./summary.ts";
 import { AT_HOME, ELSEWHERE, GATEWAY_KEY, MEMORY_KEY, ON_KEYS, useKubectl } from "./users.ts";
 import { type Keys, startWitness, watchKeys } from "./witness.ts";
 
-export type RunOptions = {
-  readonly seed: number;
-  readonly minutes: number;
-  /** Whether the database is put back at the end, as it was before the last things that people did. */
-  readonly restores: boolean;
-};
+export type RunOptions = { readonly seed: number; readonly minutes: number };
 
 /** What there was of it: where one is 0 nothing was shown. */
 export type Amounts = Readonly<Record<"faults" | "secrets" | "receipts" | "atoms" | "looks", number>>;
@@ -56,7 +51,7 @@ export async function runInstallation(
     report.note(`the monotonic clock says ${Math.round(performance.now())} ms`);
     // From here on the store is no witness of what was before.
     isRestored.abort();
-    if (options.restores) await restore(site, keys, options, report);
+    await restore(site, keys, options, report);
     const { held } = keys.secrets;
     await checkLogs(
       site,
