@@ -10,9 +10,15 @@ import { type HeldBudget, HeldBudgets, isMore, lineOf } from "./held-budgets.ts"
 import { type BudgetedCall, type MeasuredCall, measureCall } from "./measure-call.ts";
 
 /**
- * Milliseconds between two rounds: each writes what was used, and gives back what no call has asked for since the last.
+ * Milliseconds between two rounds: each writes what was used, and gives back what no call has asked for since the last,
+ * but for a share while there are calls.
  */
 export const ROUND_MS = 1_000;
+/**
+ * Divisor of what is left of a budget. A thread that is called keeps so much beside what calls ask for: its calls go on
+ * while the database does not answer for a moment. The ledger grants as much at once.
+ */
+const KEPT_SHARE = 50;
 /** Maximum number of times that a thread writes its last lines: until none is locked. */
 const LAST_TRIES = 5;
 /** Milliseconds within which what the ledger has lost, as by a restore, is written again. */
@@ -48,7 +54,13 @@ type BudgetGrantsDeps = {
 
 /** Amounts that a call has reserved of each of its budgets, to be settled once. */
 export type BudgetReservation = {
-  readonly parts: readonly { readonly held: HeldBudget; readonly isRefusing: boolean; readonly call: MeasuredCall }[];
+  readonly parts: readonly {
+    readonly held: HeldBudget;
+    readonly isRefusing: boolean;
+    readonly call: MeasuredCall;
+    /** Size of the budget, as it was when the call came. */
+    readonly most: number;
+  }[];
 };
 
 /** Reason why a call is refused. Amounts are parts of the budget's unit. */
@@ -143,27 +155,30 @@ export class BudgetGrants {
 
   #partOf(budget: OwnedBudget, call: BudgetedCall, listed: ListedPrices): ReservedPart {
     const measured = measureCall(budget, call, listed);
-    return { held: this.#held.of(budget), isRefusing: budget.onExhausted === "Refuse", call: measured };
+    const held = this.#held.of(budget);
+    return { held, isRefusing: budget.onExhausted === "Refuse", call: measured, most: held.most };
   }
 
-  /** Charges what a call has used in the end, also beyond what it had reserved, and keeps the rest for others. */
+  /** Charges what a call has used in the end, also beyond what it had reserved, and keeps the rest for other calls. */
   settle({ parts }: BudgetReservation, used: UsedTokens): void {
-    for (const { held, isRefusing, call } of parts) {
+    for (const { held, isRefusing, call, most } of parts) {
       const amount = call.usedBy(used);
       held.spent += amount;
       if (isRefusing) {
         const { expected = 0 } = call;
         held.reserved -= expected;
         // What it has used beyond that is owed by what comes back, before the next call has any of it (threats b305).
-        held.free += expected - amount;
+        const rest = expected - amount;
+        // What is left over of a budget that was lowered meanwhile goes back with the next line.
+        held.free += held.most < most ? Math.min(0, rest) : rest;
       }
       held.isChanged = true;
     }
   }
 
   /**
-   * Writes what has changed, and gives back what no call has asked for since the last round, and what was too little
-   * for a call: several threads may have enough together. Never rejects.
+   * Writes what has changed, and gives back what no call has asked for since the last round, but for a share while there
+   * are calls, and what was too little for a call: several threads may have enough together. Never rejects.
    */
   endRound(): Promise<void> {
     this.#round ??= this.#write(false).finally(() => {
@@ -252,6 +267,7 @@ export class BudgetGrants {
         return;
       }
       const { granted, rest, spent, silent } = answer;
+      held.left = rest;
       // What was granted of a budget that was lowered meanwhile goes back with the next line.
       if (held.most < most) held.isChanged = true;
       // If the ledger has capacity beside all that was used, what was owed by then is owed no more.
@@ -273,10 +289,13 @@ export class BudgetGrants {
     for (const held of this.#held.all()) {
       if (held.writing !== undefined && !isLast) continue;
       const isOver = held.period.endsAt <= time;
-      if (held.free > 0 && (isLast || isOver || !held.isAsked || held.refused !== undefined)) {
-        held.free = 0;
+      const isKept = held.isAsked && !isLast && !isOver && held.refused === undefined;
+      const spare = isKept ? Math.min(held.unasked, held.free) - Math.max(0, held.left) / KEPT_SHARE : held.free;
+      if (spare > 0) {
+        held.free -= spare;
         held.isChanged = true;
       }
+      held.unasked = held.free;
       held.isAsked = false;
       if (held.isChanged || now - held.writtenAt >= REWRITE_MS) due.push(held);
       else if (held.period.endsAt + KEPT_MS <= time && !isMore(held.reserved, 0)) this.#held.forget(held);
@@ -297,7 +316,11 @@ export class BudgetGrants {
     const written = this.#deps.write(lines).then(
       (answers) => {
         // What another transaction has locked is written in the next round.
-        for (const [position, held] of all.entries()) held.isChanged ||= answers[position] === null;
+        for (const [position, held] of all.entries()) {
+          const answer = answers[position] ?? null;
+          if (answer === null) held.isChanged = true;
+          else held.left = answer.rest;
+        }
       },
       () => {
         for (const held of all) held.isChanged = true;
@@ -321,6 +344,7 @@ function hasEnough({ held, isRefusing, call: { expected } }: ReservedPart): bool
 function take(held: HeldBudget, expected = 0): void {
   held.isAsked = true;
   held.free -= expected;
+  held.unasked = Math.min(held.unasked, held.free);
   held.reserved += expected;
 }
 

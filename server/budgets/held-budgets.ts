@@ -25,6 +25,10 @@ export type HeldBudget = {
   reserved: number;
   /** Amount that was granted, and no call has reserved; below 0, what calls have used beyond all of that. */
   free: number;
+  /** Lowest that `free` was since the last round as calls reserved: no call has asked for that much. */
+  unasked: number;
+  /** Rest of the budget that no thread had used or held, as the ledger last said. */
+  left: number;
   revision: number;
   /** True if the ledger lacks something that it should know. */
   isChanged: boolean;
@@ -75,7 +79,7 @@ export class HeldBudgets {
     const known = this.#byPeriod.get(key);
     const held: HeldBudget = {
       ...{ id, timeZone, period: present, most, writtenAt: clock.monotonic() },
-      ...{ spent: 0, reserved: 0, free: 0, revision: 0 },
+      ...{ spent: 0, reserved: 0, free: 0, unasked: 0, left: 0, revision: 0 },
       ...{ isChanged: false, isAsked: false, writing: undefined, busy: undefined, refused: undefined },
     };
     const kept = known === undefined ? held : asDeclared(Object.assign(known, { timeZone, period: present }), most);

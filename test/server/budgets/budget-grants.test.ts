@@ -259,6 +259,43 @@ test("b129: threads that each hold too little for a call give it back, also whil
   expect(kinds.filter((kind) => kind === "reserved")).toHaveLength(1);
 });
 
+test("b129: a thread that is called all the time gives back what its calls need no more, for the others", async () => {
+  const { clock, open, sumOf } = inMemory();
+  const [busy, other] = [open(), open()];
+  const key = keyWith({ tokens: 1_000_000 }, "o");
+  const burst = await Promise.all(Array.from({ length: 30 }, () => reserved(busy, key, 32_000)));
+  for (const call of burst) busy.settle(call, usedOf(500));
+  const kinds: string[] = [];
+  for (let round = 0; round < 10; round++) {
+    busy.settle(await reserved(busy, key, 1_000), usedOf(100));
+    kinds.push(await kindOf(other, key, 50_000));
+    for (const thread of [busy, other]) await thread.endRound();
+    clock.advance(1_000);
+  }
+  expect(kinds.slice(2)).toEqual(Array(8).fill("reserved"));
+  // A fiftieth stays, for a moment in which the database does not answer.
+  const { held } = sumOf("key o tokens Month", "2026-11-01");
+  expect(held).toBeGreaterThan(15_000);
+  expect(held).toBeLessThan(60_000);
+});
+
+test("b129: of the last tokens a thread that is called all the time keeps no more than a fiftieth from the others", async () => {
+  const { clock, open } = inMemory();
+  const [busy, other] = [open(), open()];
+  const key = keyWith({ tokens: 1_000_000 });
+  // It is granted a fiftieth, 20,000.
+  busy.settle(await reserved(busy, key, 100), usedOf(100));
+  other.settle(await reserved(other, key, 970_000), usedOf(970_000));
+  const kinds: string[] = [];
+  for (let round = 0; round < 5; round++) {
+    busy.settle(await reserved(busy, key, 100), usedOf(100));
+    kinds.push(await kindOf(other, key, 25_000));
+    for (const thread of [busy, other]) await thread.endRound();
+    clock.advance(1_000);
+  }
+  expect(kinds.slice(2)).toEqual(Array(3).fill("reserved"));
+});
+
 test("b129: a call that its team's budget refuses costs its key's nothing", async () => {
   const { thread, open, sumOf } = inMemory();
   const budget: Budget = { tokens: 1_000, period: "Month", timeZone: "UTC", onExhausted: "Refuse" };
@@ -290,6 +327,17 @@ test("b130: of a budget that is lowered nothing is used that was granted before"
   thread.settle(await reserved(thread, keyWith({ tokens: 1_000_000 }, "o"), 100), usedOf(100));
   expect(await kindOf(thread, keyWith({ tokens: 1_000 }, "o"), 2_000)).toBe("exhausted");
   expect(await kindOf(thread, keyWith({ tokens: 1_000 }, "o"), 900)).toBe("reserved");
+});
+
+test("b130: what a call under way gives back of a budget that was lowered meanwhile goes to the ledger, and to no call here", async () => {
+  const { thread, sumOf } = inMemory();
+  const large = await reserved(thread, keyWith({ tokens: 1_000_000 }, "o"), 900_000);
+  const key = keyWith({ tokens: 10_000 }, "o");
+  expect(await kindOf(thread, key, 5_000)).toBe("exhausted");
+  thread.settle(large, usedOf(15_000));
+  expect(await kindOf(thread, key, 5_000)).toBe("exhausted");
+  await thread.endRound();
+  expect(sumOf("key o tokens Month", "2026-11-01")).toEqual({ spent: 15_000, held: 0 });
 });
 
 test("b129: what is granted while other lines are written is not taken back by a line of before", async () => {
