@@ -20,6 +20,7 @@ import { isRecord } from "../../domain/manifest/document/identity.ts";
 import { dataKeyTitle } from "../../domain/redact.ts";
 import { readKeyBudgets } from "../../store/budgets/read-budgets.ts";
 import type { Db } from "../../store/database/change.ts";
+import { findPublicId } from "../../store/gateways/gateways.ts";
 import { isPrefixTaken } from "../../store/keys/lifecycle/key-prefixes.ts";
 import { type DeclaredRows, findDeclaredKey } from "../../store/keys/rows/declared-key.ts";
 import { findKey, findKeyOfDigest } from "../../store/keys/rows/find-key.ts";
@@ -76,12 +77,13 @@ export async function observeDeclaration(
   const { stored, team } = found;
   // Also for a revocation by hand: the receipt says when every replica has acknowledged it.
   if (stored?.revocation?.seq != null) deps.confirmations.changed(object.uid, stored.revocation.seq);
-  const { references } = resolveReferences(declaredRaw, {
+  const { references: resolved } = resolveReferences(declaredRaw, {
     teamId: team?.id ?? null,
     ownTeamId: stored?.teamId ?? null,
     find: foundIn(declaredRaw, found),
   });
-  const { effective, verdict, maxKeys } = await holdDeclared(deps, declaredRaw, found, references, object);
+  const { effective, verdict, maxKeys } = await holdDeclared(deps, declaredRaw, found, resolved, object);
+  const references = verdict.isKeptOff ? await withBoundGateway(deps, resolved, stored) : resolved;
   const declared = (await isLeftBehind(deps, object, effective, stored))
     ? { ...effective, retainOnDelete: false }
     : effective;
@@ -181,6 +183,22 @@ async function holdDeclared(
     keysBefore: isCounted ? await countKeysBefore(store.db, team.id, stored?.id ?? namedKey(object)) : null,
   });
   return { ...held, maxKeys };
+}
+
+/**
+ * Puts the gateway that a key is bound to in place of another that its declaration names, while that does not hold: the
+ * key's Secret leads to its own (threats b451).
+ */
+async function withBoundGateway(
+  { store }: KeyDeps,
+  references: ResolvedReferences,
+  stored: LoadedKey | undefined,
+): Promise<ResolvedReferences> {
+  const bound = stored?.policy.boundGatewayId ?? null;
+  if (bound === references.gatewayId) return references;
+  const publicId = bound === null ? undefined : await findPublicId(store.db, bound);
+  const gatewayId = bound !== null && publicId === undefined ? "" : bound;
+  return { ...references, gatewayId, gatewayPublicId: publicId ?? null };
 }
 
 /** Returns the gateway that a key is bound to, as policies name it; null if it is bound to none. */

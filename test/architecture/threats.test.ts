@@ -259,6 +259,7 @@ describe("docs/security/threats.md", () => {
       "b448",
       "b449",
       "b450",
+      "b451",
       "b452",
       "b453",
       "b454",

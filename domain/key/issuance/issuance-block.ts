@@ -18,7 +18,7 @@ export const NAMESPACE_TERMINATES = "The namespace is being deleted, and no Secr
  * @param at milliseconds since the epoch
  */
 export function issuanceBlock(observed: ObservedKey, at: number): IssuanceBlock | undefined {
-  const { declared, references } = observed;
+  const { declared, references, verdict } = observed;
   const blockedBy = (reason: Reason, message = NOTHING_MINTED) => ({ reason, message });
   if (references.teamId === null) return blockedBy("NamespaceUnclaimed");
   const key = governedKey(observed);
@@ -27,7 +27,9 @@ export function issuanceBlock(observed: ObservedKey, at: number): IssuanceBlock 
   }
   const [reason, message] = refusedByPolicies(observed) ?? [];
   if (reason !== undefined) return blockedBy(reason, message);
-  if (references.missing.length > 0) return blockedBy("ReferenceNotFound");
+  // What an edit that does not hold names in vain keeps nothing from the key that goes on as it was (threats b451).
+  const isMissing = verdict.isKeptOff ? references.gatewayId === "" : references.missing.length > 0;
+  if (isMissing) return blockedBy("ReferenceNotFound");
   if (declared.state === "Suspended") return blockedBy("Suspended");
   if (policyEnded(observed, at)) return blockedBy("PolicyViolated");
   if (declared.expiresAt !== null && declared.expiresAt <= at) return blockedBy("Expired");

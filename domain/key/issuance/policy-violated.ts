@@ -32,8 +32,7 @@ export function keptOffByPolicies(observed: ObservedDeclaration): [Reason, strin
   const { declared, generation, references, verdict } = observed;
   const key = governedKey(observed);
   const isAsDeclared = key?.generation === generation && samePolicy(key.policy, policyOf(declared, references));
-  const isWhole = verdict.notApplied.length === 0 && !verdict.isPartApplied;
-  return isAsDeclared && isWhole ? undefined : held;
+  return isAsDeclared && !verdict.isKeptOff ? undefined : held;
 }
 
 const UNROTATED =

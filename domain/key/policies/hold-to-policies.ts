@@ -4,6 +4,7 @@
  * can
  * put right ends the key until it is put right. An edit that breaks a rule is not applied.
  */
+import { isDeepStrictEqual } from "node:util";
 import type { AppliedRotation, DeclaredKey, NamedRef } from "../declaration/declared-key.ts";
 import { samePolicy } from "../fields/key-policies.ts";
 import { isLiving, numbersOf, type StoredKey, type StoredVersion } from "../stored/stored-key.ts";
@@ -12,7 +13,7 @@ import { addedViolations } from "./added-violations.ts";
 import { boundLife, currentVersion } from "./bound-life.ts";
 import { boundNumbers, lifeOfVersion, NUMBER_RULES } from "./bound-numbers.ts";
 import { lowest } from "./bounds.ts";
-import { type JudgedKey, judgeKey, listsOf, type Violation, violationText } from "./judge-key.ts";
+import { GONE_GATEWAY, type JudgedKey, judgeKey, listsOf, type Violation, violationText } from "./judge-key.ts";
 import { withPolicyDefaults } from "./policy-defaults.ts";
 import { dueAt, type TeamPolicies, type TeamPolicy } from "./team-policies.ts";
 
@@ -35,14 +36,14 @@ export type PolicyVerdict = {
   readonly unreadable: readonly string[];
   /** True if the declaration does not hold, and the rotation that the key had before is not known. */
   readonly isRotationUnknown: boolean;
-  /** True if of an issued key's declaration the suspension is applied, but not what else the key may do. */
-  readonly isPartApplied: boolean;
+  /** True if an issued key goes on as it was, and of its declaration the suspension alone holds, if anything. */
+  readonly isKeptOff: boolean;
 };
 
 /** Verdict on a key that breaks no rule. */
 export const NO_VERDICT: PolicyVerdict = {
   ...{ refused: [], notApplied: [], ends: [], endsAt: null, bounded: [], keptEnds: [], unreadable: [] },
-  ...{ isRotationUnknown: false, isPartApplied: false },
+  ...{ isRotationUnknown: false, isKeptOff: false },
   nextAt: Number.POSITIVE_INFINITY,
 };
 
@@ -122,7 +123,7 @@ function judgeIssued(
   const kept = withKeptEnd(effective, stored, policies, now);
   const verdict = {
     ...{ refused: [], notApplied: [], unreadable, endsAt, nextAt, keptEnds },
-    ...{ isRotationUnknown: false, isPartApplied: false },
+    ...{ isRotationUnknown: false, isKeptOff: false },
     ends: lasting.map(violationText),
     bounded: [...bounding.map(violationText), ...coming],
   };
@@ -137,8 +138,7 @@ function judgeIssued(
  * policies' demands come to hold for it all the same, and nothing of it ends later (threats b160, b181).
  */
 function holdAsIssued(key: HeldKey, stored: StoredKey, notApplied: readonly string[]): HoldResult {
-  const isKnown = key.isApplied && notApplied.length === 0;
-  const isApplied = isKnown && mayDoAsDeclared(key.declared, stored);
+  const isApplied = key.isApplied && notApplied.length === 0 && mayDoAsDeclared(key, stored);
   const declared = asIssued({ ...key, isApplied }, stored);
   const { effective, verdict } = judgeIssued({ ...key, declared }, stored).result;
   const endOf = (version: StoredVersion) => {
@@ -153,14 +153,15 @@ function holdAsIssued(key: HeldKey, stored: StoredKey, notApplied: readonly stri
   const isRotationUnknown = !isApplied && key.applied === null && declared.source.type === "Generate";
   const expiresAfter = lowest([effective.expiresAfter, isApplied ? key.declared.expiresAfter : null]);
   return {
-    effective: { ...effective, gatewayRef: key.declared.gatewayRef, expiresAfter },
-    verdict: { ...verdict, notApplied, keptEnds, isRotationUnknown, isPartApplied: isKnown && !isApplied },
+    effective: { ...effective, expiresAfter },
+    verdict: { ...verdict, notApplied, keptEnds, isRotationUnknown, isKeptOff: !isApplied },
   };
 }
 
 /** True if the stored key has the declared values that no policy bounds: maybe only a suspension was applied. */
-function mayDoAsDeclared(declared: DeclaredKey, { policy }: StoredKey): boolean {
-  return samePolicy(policy, { ...policy, ...listsOf(declared) });
+function mayDoAsDeclared({ declared, boundTo }: HeldKey, { policy }: StoredKey): boolean {
+  const isBoundSo = boundTo?.name === GONE_GATEWAY.name || isDeepStrictEqual(boundTo, declared.gatewayRef);
+  return isBoundSo && samePolicy(policy, { ...policy, ...listsOf(declared) });
 }
 
 /** Returns the declaration that holds for a key instead of its own: stored values, and the rotation that it had. */

@@ -41,6 +41,53 @@ describeWorlds("a key whose edit breaks a policy", (setup) => {
     );
   });
 
+  it("b451: keeps in its Secret what leads to its gateway, and has a lost Secret written anew, whatever the edit names", async (context) => {
+    const spec = { scopes: ["gateway:generate", "memory:read"], secret: { template: "Env" } };
+    const bound = (name: string) => ({ ...spec, gatewayRef: { name } });
+    const world = await startWorld(
+      context,
+      setup(),
+      { kind: "Secret", name: "provider", stringData: { "api-key": "sk-one" } },
+      gateway("kept"),
+      gateway("wished"),
+      key("agent", bound("kept")),
+      {
+        kind: "PlatformKeyPolicy",
+        name: "production",
+        namespace: "",
+        spec: { teamSelector: {}, allowedGateways: [{ namespace: "dev", name: "kept" }] },
+      },
+    );
+    const before = await world.readSecret("agent");
+    expect(before?.OPENAI_BASE_URL).toContain("/g/held-edits-kept");
+    const misspelt = { name: "misspelt" };
+    for (const edit of [
+      bound("wished"),
+      spec,
+      {
+        ...{ ...spec, gatewayRef: misspelt, mcpDefaultLibraryRef: misspelt },
+        libraryAccess: { mode: "Restricted", libraryRefs: [misspelt] },
+      },
+    ]) {
+      await world.declare(key("agent", edit));
+      expect(world.condition("Ready", "agent")).toBe("False/PolicyViolated");
+      expect(await world.readSecret("agent")).toEqual(before);
+    }
+    await world.loseSecret("agent");
+    await until("a new version", async () => (await world.stored("agent")).versions[0]?.number === 2);
+    await world.rest();
+    const after = await world.readSecret("agent");
+    expect(Object.keys(after ?? {})).toEqual(Object.keys(before ?? {}));
+    expect(after?.OPENAI_BASE_URL).toBe(before?.OPENAI_BASE_URL);
+
+    await world.remove(gateway("kept"));
+    await world.declare(key("agent", bound("wished")));
+    expect(await world.readSecret("agent")).toEqual(after);
+    await world.loseSecret("agent");
+    await until("it waits", () => world.condition("SecretDelivered", "agent") === "False/ReferenceNotFound");
+    expect(await world.readSecret("agent")).toBeUndefined();
+  });
+
   it("b238: goes on with what else it may do where its gateway is gone, and an edit names another that is not there either", async (context) => {
     const bound = (name: string) => ({ scopes: ["gateway:generate", "memory:read"], gatewayRef: { name } });
     const world = await startWorld(

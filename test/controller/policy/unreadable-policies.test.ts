@@ -116,6 +116,40 @@ describeWorlds("a key that was issued, while a policy of its team cannot be read
     expect(world.condition("Ready", "agent")).toBe("True/Suspended");
   });
 
+  it("b451: keeps in its Secret what leads to its gateway where an edit waits, of which the suspension alone is applied", async (context) => {
+    const { setup: closableSetup, close } = closable(setup());
+    const bound = (name: string) => ({ preset: "GatewayDefault", gatewayRef: { name }, secret: { template: "Env" } });
+    const world = await startWorld(
+      context,
+      closableSetup,
+      { kind: "Secret", name: "provider", stringData: { "api-key": "sk-one" } },
+      ...["kept", "wished"].map(
+        (name): Manifest => ({
+          kind: "ModelGateway",
+          name,
+          spec: {
+            publicID: `unreadable-${name}`,
+            upstreams: [
+              {
+                ...{ name: "openai", dialect: "openai", baseURL: "https://api.example.com" },
+                credentialRef: { name: "provider", key: "api-key" },
+              },
+            ],
+          },
+        }),
+      ),
+      policy("any", { rateLimit: { requestsPerMinute: { default: 60 } } }),
+      key("agent", bound("kept")),
+    );
+    const before = await world.readSecret("agent");
+    expect(before?.OPENAI_BASE_URL).toContain("/g/unreadable-kept");
+    await close(world, "any");
+    await world.declare(key("agent", { ...bound("wished"), state: "Suspended" }));
+    expect((await world.stored("agent")).policy.suspended).toBe(true);
+    expect(world.condition("Ready", "agent")).toBe("False/PolicyUnreadable");
+    expect(await world.readSecret("agent")).toEqual(before);
+  });
+
   it("b181: is held to what the others ask as soon as that is due, and to what it was held to", async (context) => {
     const { setup: closableSetup, close, open } = closable(setup());
     const world = await startWorld(context, closableSetup, key("agent"));
