@@ -36,7 +36,7 @@ export function holdPlanned(
     ...{ declared, stored, now, team: policiesIn(after, after.teamOf(key.namespace), since) },
     isApplied: false,
     // Whatever its interval asked for until now is done.
-    applied: { interval: null, overlap: declared.overlap },
+    applied: { ...declared, interval: null },
     boundTo: boundGateway(stored?.policy.boundGatewayId ?? null, declared, references),
     keysBefore: key.named === undefined ? null : after.keysBefore(key.named),
   });

@@ -177,7 +177,7 @@ async function holdDeclared(
   const held = holdToPolicies({
     ...{ declared, isUnread: object.isUnread, stored, now, team: policies },
     isApplied: stored !== undefined && stored.generation >= object.generation,
-    applied: stored?.appliedRotation ?? null,
+    applied: stored?.applied ?? null,
     boundTo: await boundGateway(store.db, declared, stored, references),
     // A key that is taken over is already counted among the team's keys.
     keysBefore: isCounted ? await countKeysBefore(store.db, team.id, stored?.id ?? namedKey(object)) : null,

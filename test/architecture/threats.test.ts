@@ -276,6 +276,7 @@ describe("docs/security/threats.md", () => {
       "b465",
       "b466",
       "b467",
+      "b468",
     ];
     const faults = [
       "c82",

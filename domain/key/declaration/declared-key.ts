@@ -12,6 +12,9 @@ export type Overlap =
 /** Automatic rotation of a key: its interval in milliseconds (null for never), and the overlap. */
 export type AppliedRotation = { readonly interval: number | null; readonly overlap: Overlap };
 
+/** Declared parts of a key that its policy does not have, as they were last applied. */
+export type AppliedParts = AppliedRotation & Pick<DeclaredKey, "secret" | "restartTargets">;
+
 /** Overlap if a declaration does not set one (spec §5). */
 export const DEFAULT_OVERLAP: Overlap = { mode: "Fixed", duration: 24 * 3_600_000 };
 /** Default time for which an old version must be unused before it counts as abandoned. Milliseconds. */

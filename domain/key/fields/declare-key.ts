@@ -29,6 +29,18 @@ export function declareKey(namespace: string, name: string, spec: Spec<"Platform
     rotationInterval: interval,
     rotationTrigger: spec.rotation?.trigger ?? null,
     overlap,
+    ...declareDelivery(name, spec),
+    retainOnDelete: spec.deletionPolicy === "Retain",
+    deletionProtection: spec.deletionProtection ?? false,
+  };
+}
+
+/** Parses how a key of this name is delivered. */
+export function declareDelivery(
+  name: string,
+  spec: Pick<Spec<"PlatformKey">, "secret" | "restartTargets">,
+): Pick<DeclaredKey, "secret" | "restartTargets"> {
+  return {
     secret: {
       ...secretTarget(name, spec),
       deleteWithKey: spec.secret?.creationPolicy !== "Orphan",
@@ -37,8 +49,6 @@ export function declareKey(namespace: string, name: string, spec: Spec<"Platform
       template: spec.secret?.template ?? null,
     },
     restartTargets: spec.restartTargets ?? [],
-    retainOnDelete: spec.deletionPolicy === "Retain",
-    deletionProtection: spec.deletionProtection ?? false,
   };
 }
 

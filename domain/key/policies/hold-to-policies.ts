@@ -5,7 +5,7 @@
  * put right ends the key until it is put right. An edit that breaks a rule is not applied.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { AppliedRotation, DeclaredKey, NamedRef } from "../declaration/declared-key.ts";
+import type { AppliedParts, DeclaredKey, NamedRef } from "../declaration/declared-key.ts";
 import { samePolicy } from "../fields/key-policies.ts";
 import { isLiving, numbersOf, type StoredKey, type StoredVersion } from "../stored/stored-key.ts";
 import { type KeptEnd, versionEnd } from "../stored/version-end.ts";
@@ -60,8 +60,8 @@ export type HeldKey = {
   readonly boundTo: NamedRef | null;
   /** True if the store has this generation of the declaration already. */
   readonly isApplied: boolean;
-  /** Rotation by the declaration that was last applied; null if it is not known. */
-  readonly applied: AppliedRotation | null;
+  /** Parts of the declaration that was last applied; null if they are not known. */
+  readonly applied: AppliedParts | null;
   readonly team: TeamPolicies;
   /** Number of keys before this one, as in {@link judgeKey}. */
   readonly keysBefore: number | null;
@@ -164,12 +164,16 @@ function mayDoAsDeclared({ declared, boundTo }: HeldKey, { policy }: StoredKey):
   return isBoundSo && samePolicy(policy, { ...policy, ...listsOf(declared) });
 }
 
-/** Returns the declaration that holds for a key instead of its own: stored values, and the rotation that it had. */
+/**
+ * Returns the declaration that holds for a key instead of its own: stored values, and the rotation and the delivery that
+ * it had. A deletion goes by the declaration as it is then.
+ */
 function asIssued({ declared, boundTo, isApplied, applied }: HeldKey, stored: StoredKey): DeclaredKey {
   const { policy } = stored;
+  const { secret, restartTargets } = isApplied ? declared : (applied ?? declared);
   return {
     ...{ ...declared, ...numbersOf(policy), ...listsOf(policy), expiresAt: policy.expiresAt },
-    gatewayRef: boundTo,
+    ...{ gatewayRef: boundTo, secret, restartTargets },
     expiresAfter: lifeOfVersion(currentVersion(stored)),
     rotationTrigger: isApplied ? declared.rotationTrigger : (currentVersion(stored)?.rotationTrigger ?? null),
     rotationInterval: isApplied ? declared.rotationInterval : (applied?.interval ?? null),

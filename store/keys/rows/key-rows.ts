@@ -1,8 +1,8 @@
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import type { KeyState, VersionState } from "../../../domain/access/key-record.ts";
 import type { ApiManagedKeySpec } from "../../../domain/key/declaration/api-managed-key.ts";
-import type { AppliedRotation } from "../../../domain/key/declaration/declared-key.ts";
-import { declareRotation } from "../../../domain/key/fields/declare-key.ts";
+import type { AppliedParts } from "../../../domain/key/declaration/declared-key.ts";
+import { declareDelivery, declareRotation } from "../../../domain/key/fields/declare-key.ts";
 import type {
   HealReason,
   KeySource,
@@ -11,6 +11,7 @@ import type {
   StoredVersion,
 } from "../../../domain/key/stored/stored-key.ts";
 import { MAX_RETIRING } from "../../../domain/key/stored/version-slots.ts";
+import type { Spec } from "../../../domain/kinds/kinds.ts";
 import type { Labels } from "../../../domain/manifest/document/labels.ts";
 import type { Db } from "../../database/change.ts";
 import { fromDigest } from "../../database/digest.ts";
@@ -29,8 +30,8 @@ export type LoadedKey = StoredKey & {
   readonly declarationFound: Omit<KeyDeclaration, "spec"> | null;
   /** True if conditions are recorded of the key, be they current or old. */
   readonly hasConditions: boolean;
-  /** Rotation of the recorded declaration; null if none is recorded, it is not applied, or it cannot be read. */
-  readonly appliedRotation: AppliedRotation | null;
+  /** Parts of the recorded declaration; null if none is recorded, it is not applied, or it cannot be read. */
+  readonly applied: AppliedParts | null;
   /** False if the key's team is gone or has lost the namespace; the key is refused then. */
   readonly teamHoldsNamespace: boolean;
   /** Specification of a key that the management API made; null for a declared key. */
@@ -87,7 +88,8 @@ export function keyRows(which: RawBuilder<unknown>): RawBuilder<unknown> {
       s.resource_version as secret_version, s.number as secret_number, s.content as secret_content,
       s.marks as secret_marks, d.owner_uid as recorded_uid, d.generation as recorded_generation, d.labels as recorded_labels,
       d.conditions is not null as has_conditions,
-      case when d.spec is not null then coalesce(d.spec ->> 'rotation', '{}') end as recorded_rotation
+      case when d.spec is not null then jsonb_strip_nulls(jsonb_build_object('rotation', d.spec -> 'rotation',
+        'secret', d.spec -> 'secret', 'restartTargets', d.spec -> 'restartTargets')) end as recorded_parts
     from picked k
     left join lateral (
       select *, row_number() over (order by number desc) as place
@@ -133,7 +135,7 @@ export type Row = Omit<Selectable<Database["keys"]>, "library_mode"> & {
   recorded_generation: number | null;
   recorded_labels: Labels | null;
   has_conditions: boolean;
-  recorded_rotation: string | null;
+  recorded_parts: Pick<Spec<"PlatformKey">, "rotation" | "secret" | "restartTargets"> | null;
   /** Highest version number; null for a key without a version. */
   last_number: number | null;
 } & VersionColumns;
@@ -142,7 +144,7 @@ export type Row = Omit<Selectable<Database["keys"]>, "library_mode"> & {
 export const KEY_ROW_COLUMNS: RawBuilder<unknown> = sql.raw(
   `id cluster namespace name owner_uid team_id source ${POLICY_COLUMNS.join(" ")} team_holds_namespace generation
   rotation_requested_at rotation_revoke_old revocation_reason revoked_at revoked_seq created_at spec managed_by secret_version
-  secret_number secret_content secret_marks recorded_uid recorded_generation recorded_labels has_conditions recorded_rotation last_number number digest prefix version_state minted_at activated_at
+  secret_number secret_content secret_marks recorded_uid recorded_generation recorded_labels has_conditions recorded_parts last_number number digest prefix version_state minted_at activated_at
   retire_at version_expires_at may_be_read rotation_trigger heals heals_at source_kind last_used_at
   leaked_at`
     .split(/\s+/)
@@ -192,7 +194,7 @@ function toKey(row: Row, versions: StoredVersion[]): LoadedKey {
         ? null
         : { ownerUid: row.recorded_uid, generation: row.recorded_generation, labels: row.recorded_labels ?? {} },
     hasConditions: row.has_conditions,
-    appliedRotation: appliedRotation(row),
+    applied: appliedParts(row),
     revocation:
       row.revoked_at === null
         ? null
@@ -211,14 +213,14 @@ function toKey(row: Row, versions: StoredVersion[]): LoadedKey {
 }
 
 /**
- * Reads the rotation of the recorded declaration, if it is applied: earlier builds also recorded declarations that were
- * not applied. A later build may have recorded a rotation that this build cannot read, which must not hide the key.
+ * Reads parts of the recorded declaration, if it is applied: earlier builds also recorded declarations that were not
+ * applied. A later build may have recorded a rotation that this build cannot read, which must not hide the key.
  */
-function appliedRotation({ recorded_rotation, recorded_generation, generation }: Row): AppliedRotation | null {
+function appliedParts({ name, recorded_parts, recorded_generation, generation }: Row): AppliedParts | null {
   const isApplied = recorded_generation !== null && recorded_generation <= generation;
-  if (!isApplied || recorded_rotation === null) return null;
+  if (!isApplied || recorded_parts === null) return null;
   try {
-    return declareRotation(JSON.parse(recorded_rotation));
+    return { ...declareRotation(recorded_parts.rotation), ...declareDelivery(name, recorded_parts) };
   } catch {
     return null;
   }

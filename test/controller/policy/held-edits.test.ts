@@ -88,6 +88,25 @@ describeWorlds("a key whose edit breaks a policy", (setup) => {
     expect(await world.readSecret("agent")).toBeUndefined();
   });
 
+  it("b468: is delivered as before, and protected from deletion as the edit says", async (context) => {
+    const agent = (spec: object) => key("agent", { scopes: ["memory:read"], ...spec });
+    const world = await startWorld(context, setup(), agent({}), {
+      kind: "PlatformKeyPolicy",
+      name: "production",
+      namespace: "",
+      spec: { teamSelector: {}, allowedScopes: ["memory:read"] },
+    });
+    const before = await world.readSecret("agent");
+    const scopes = ["memory:read", "memory:write"];
+    await world.declare(agent({ scopes, secret: { template: "ServiceBinding" }, deletionProtection: true }));
+    expect(world.condition("Ready", "agent")).toBe("False/PolicyViolated");
+    expect(await world.readSecret("agent")).toEqual(before);
+    await world.undeclare(agent({}));
+    await until("it is protected", () => world.condition("Ready", "agent") === "False/DeletionProtected");
+    expect(await world.readSecret("agent")).toEqual(before);
+    expect((await world.stored("agent")).state).toBe("active");
+  });
+
   it("b238: goes on with what else it may do where its gateway is gone, and an edit names another that is not there either", async (context) => {
     const bound = (name: string) => ({ scopes: ["gateway:generate", "memory:read"], gatewayRef: { name } });
     const world = await startWorld(

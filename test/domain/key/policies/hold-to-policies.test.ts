@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
 import {
+  type AppliedParts,
   type AppliedRotation,
   DEFAULT_OVERLAP,
   type NamedRef,
 } from "../../../../domain/key/declaration/declared-key.ts";
-import { declareKey } from "../../../../domain/key/fields/declare-key.ts";
+import { declareDelivery, declareKey } from "../../../../domain/key/fields/declare-key.ts";
 import { declarePolicy } from "../../../../domain/key/policies/declared-policy.ts";
 import { holdToPolicies } from "../../../../domain/key/policies/hold-to-policies.ts";
 import { type RuleName, rulesOf } from "../../../../domain/key/policies/rules-in-force.ts";
@@ -26,7 +27,7 @@ type Case = {
   readonly since?: number | null;
   readonly unreadable?: readonly string[];
   readonly isApplied?: boolean;
-  readonly applied?: AppliedRotation;
+  readonly applied?: AppliedRotation | AppliedParts;
   readonly boundTo?: NamedRef;
   readonly isUnread?: boolean;
 };
@@ -48,14 +49,16 @@ function hold({ key = {}, rules, stored = {}, expiresAt = null, oldExpiresAt, si
           policy: { ...KEY.policy, scopes: ["memory:read"], allowedModels: null, ...stored },
           versions: versions(version(1, { expiresAt }), ...old),
         });
+  const declared = declareKey("ns", "key", checkedSpec("PlatformKey", { scopes: ["memory:read"], ...key }));
+  const { secret, restartTargets } = declared;
   return holdToPolicies({
-    declared: declareKey("ns", "key", checkedSpec("PlatformKey", { scopes: ["memory:read"], ...key })),
+    declared,
     stored: row,
     boundTo: more.boundTo ?? null,
     isUnread: more.isUnread,
     team: { policies: [policy], unreadable: more.unreadable ?? [] },
     isApplied: more.isApplied ?? true,
-    applied: more.applied ?? null,
+    applied: more.applied === undefined ? null : { secret, restartTargets, ...more.applied },
     keysBefore: null,
     now: NOW,
   });
@@ -201,6 +204,27 @@ describe("a key that was issued", () => {
     const held = { key, rules: { allowedScopes: ["memory:read"] }, applied };
     expect(hold(held).effective.overlap).toEqual(applied.overlap);
     expect(hold({ ...held, rules: { allowedScopes: key.scopes } }).effective.overlap).toMatchObject({ duration: 0 });
+  });
+
+  test("b468: is delivered as the declaration has it that was applied, while an edit of it is not, and deleted as it is declared", () => {
+    const edited = {
+      scopes: ["memory:read", "memory:write"],
+      secret: { template: "Env", onLost: "Report" },
+      restartTargets: [{ kind: "Deployment", name: "new" }],
+      deletionPolicy: "Retain",
+      deletionProtection: true,
+    };
+    const was = checkedSpec("PlatformKey", { scopes: ["memory:read"], secret: { template: "ServiceBinding" } });
+    const applied = { interval: null, overlap: DEFAULT_OVERLAP, ...declareDelivery("key", was) };
+    const held = { key: edited, rules: { allowedScopes: ["memory:read"] }, applied };
+    expect(hold(held).effective).toMatchObject({
+      ...{ secret: { template: "ServiceBinding", healLost: true }, restartTargets: [] },
+      ...{ retainOnDelete: true, deletionProtection: true },
+    });
+    expect(hold({ ...held, rules: { allowedScopes: edited.scopes } }).effective).toMatchObject({
+      secret: { template: "Env", healLost: false },
+      restartTargets: edited.restartTargets,
+    });
   });
 
   test("b181: while a policy cannot be read keeps what it has, with what the others ask, and the end of its version", () => {

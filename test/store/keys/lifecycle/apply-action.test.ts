@@ -298,7 +298,7 @@ async function stored(store: Store, keyId: string): Promise<unknown> {
   const key = await findKey(store.db, keyId);
   if (key === undefined) return undefined;
   const { createdAt, spec, managedBy, teamHoldsNamespace, secretFound, ...found } = key;
-  const { declarationFound, hasConditions, appliedRotation, ...rest } = found;
+  const { declarationFound, hasConditions, applied, ...rest } = found;
   return { ...rest, revocation: key.revocation && { ...key.revocation, seq: null } };
 }
 
