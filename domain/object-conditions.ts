@@ -1,7 +1,7 @@
 /** Conditions of teams, policies, libraries and gateways, for the controller and for plans alike. */
 import { condition, type StatedCondition } from "./conditions.ts";
-import { MAX_CREDENTIAL_LENGTH } from "./credential-length.ts";
 import { nameSome } from "./name-some.ts";
+import { MAX_CREDENTIAL_LENGTH } from "./provider-credential.ts";
 import { dataKeyTitle } from "./redact.ts";
 
 /** Returns `Ready` of a team, a library or a gateway: True if all of its own conditions are. */
@@ -93,22 +93,23 @@ export type NamedCredential = { readonly upstream: string; readonly secret: stri
 
 /** A named credential that an upstream does not have. */
 export type MissingCredential = NamedCredential & {
-  readonly isTooLong?: boolean;
+  /** True if what its data key holds is too long, or has characters that no header carries (threats b249, b469). */
+  readonly isUnusable?: boolean;
   /** PlatformKey whose own Secret it is: its key is no provider's credential, and is sent to none (threats b422). */
   readonly writtenBy?: string;
 };
 
 /**
- * Returns the condition of a gateway about credentials that are missing, too long, or keys of Keyplane.
+ * Returns the condition of a gateway about credentials that are missing, unusable, or keys of Keyplane.
  *
  * @param without names of the upstreams that are declared without a credential
  */
 export function gatewayCredentials(missing: readonly MissingCredential[], without: readonly string[]): StatedCondition {
-  const absent = missing.filter(({ writtenBy }) => writtenBy === undefined).map(wanted);
-  const ofKeys = missing.filter(({ writtenBy }) => writtenBy !== undefined).map(keyInstead);
+  const absent = missing.filter((one) => faultOf(one) === undefined).map(wanted);
+  const faults = missing.flatMap((one) => faultOf(one) ?? []);
   if (missing.length > 0) {
     const first = absent.length === 0 ? [] : [`There is no ${absent.join(", and no ")}.`];
-    return condition("ResolvedRefs", "False", "CredentialNotFound", [...first, ...ofKeys].join(" "));
+    return condition("ResolvedRefs", "False", "CredentialNotFound", [...first, ...faults].join(" "));
   }
   const message =
     without.length === 0
@@ -117,13 +118,20 @@ export function gatewayCredentials(missing: readonly MissingCredential[], withou
   return condition("ResolvedRefs", "True", "Resolved", message);
 }
 
-function wanted({ upstream, secret, key, isTooLong = false }: MissingCredential): string {
-  const size = isTooLong ? ` of at most ${MAX_CREDENTIAL_LENGTH.toLocaleString("en")} characters` : "";
-  return `Secret ${secret} with ${dataKeyTitle(key)}${size} (upstream ${upstream})`;
-}
+const wanted = ({ upstream, secret, key }: NamedCredential): string =>
+  `Secret ${secret} with ${dataKeyTitle(key)} (upstream ${upstream})`;
 
-const keyInstead = ({ upstream, secret, writtenBy }: MissingCredential): string =>
-  `credentialRef of upstream ${upstream} names Secret ${secret}, which PlatformKey ${writtenBy} writes: its key would go to the provider. Name another Secret.`;
+/** Returns what is wrong with a credential that is there; undefined if there is none. */
+function faultOf({ upstream, secret, key, isUnusable, writtenBy }: MissingCredential): string | undefined {
+  const names = `credentialRef of upstream ${upstream} names`;
+  if (writtenBy !== undefined) {
+    return `${names} Secret ${secret}, which PlatformKey ${writtenBy} writes: its key would go to the provider. Name another Secret.`;
+  }
+  const size = `of at most ${MAX_CREDENTIAL_LENGTH.toLocaleString("en")} characters`;
+  return isUnusable
+    ? `${names} ${dataKeyTitle(key)} of Secret ${secret}, which holds no credential: write one of visible ASCII there, without spaces, ${size}.`
+    : undefined;
+}
 
 /** An upstream whose provider refuses its credential, with its dialect. */
 export type RefusingUpstream = {

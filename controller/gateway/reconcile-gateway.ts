@@ -1,5 +1,4 @@
 import { condition } from "../../domain/conditions.ts";
-import { MAX_CREDENTIAL_LENGTH } from "../../domain/credential-length.ts";
 import {
   credentialsAccepted,
   gatewayCredentials,
@@ -7,6 +6,7 @@ import {
   publicIdAccepted,
   type RefusingUpstream,
 } from "../../domain/object-conditions.ts";
+import { isCredential } from "../../domain/provider-credential.ts";
 import { generatedPublicId } from "../../domain/public-id.ts";
 import { change } from "../../store/database/change.ts";
 import { PublicIdTakenError } from "../../store/database/errors.ts";
@@ -116,9 +116,9 @@ async function save(
 }
 
 /**
- * Returns the upstreams with their credentials: null for a missing one, with which nothing is forwarded, and false for
- * an upstream that names none. A key of a PlatformKey's own Secret is none (threats b422). If we have no right to read a
- * credential, returns why.
+ * Returns the upstreams with their credentials: null for a missing or unusable one, with which nothing is
+ * forwarded, and false for an upstream that names none. A key of a PlatformKey's own Secret is none (threats b422). If
+ * we have no right to read a credential, returns why.
  */
 async function readUpstreams(
   deps: ControllerDeps,
@@ -135,12 +135,12 @@ async function readUpstreams(
     const read = await readIfAllowed(deps.cluster, object.namespace, credentialRef.name);
     if ("why" in read) return read;
     const text = read.secret?.data[credentialRef.key]?.trim() ?? "";
-    const isTooLong = text.length > MAX_CREDENTIAL_LENGTH;
     const writtenBy = writingKey(read.secret);
-    const credential = text === "" || isTooLong || writtenBy !== undefined ? null : text;
+    const credential = isCredential(text) && writtenBy === undefined ? text : null;
     const { name: secret, key } = credentialRef;
     if (credential === null) {
-      missing.push({ upstream: name, secret, key, isTooLong, ...(writtenBy !== undefined && { writtenBy }) });
+      const isUnusable = text !== "";
+      missing.push({ upstream: name, secret, key, isUnusable, ...(writtenBy !== undefined && { writtenBy }) });
     }
     upstreams.push({ name, dialect, baseUrl, credential });
   }

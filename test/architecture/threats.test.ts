@@ -277,6 +277,7 @@ describe("docs/security/threats.md", () => {
       "b466",
       "b467",
       "b468",
+      "b469",
     ];
     const faults = [
       "c82",

@@ -4,6 +4,7 @@ import { checkName, checkNamespace, isRecord } from "../../../domain/manifest/do
 import { suggestion } from "../../../domain/manifest/document/suggestion.ts";
 import type { FieldDiagnostic } from "../../../domain/manifest/validation/check-spec.ts";
 import { toFieldDiagnostic } from "../../../domain/manifest/validation/check-spec.ts";
+import { isCredential } from "../../../domain/provider-credential.ts";
 import { containsKey } from "../../../domain/redact.ts";
 import { parseWebhookSecrets } from "../../../domain/webhook/webhook.ts";
 import schema from "../schema.json" with { type: "json" };
@@ -169,7 +170,6 @@ function withoutFault(isWithout: unknown, given: string | false): string | undef
 
 const CREDENTIAL = "visible ASCII without spaces";
 const SIGNING_SECRET = "whsec_ and 24 to 64 random bytes in base64, or two of these with a space between";
-const isCredential = (text: string) => /^[!-~]{1,4096}$/.test(text);
 const isSigningSecret = (text: string) => parseWebhookSecrets(text) !== undefined;
 
 /** Replaces the secrets in a text. */

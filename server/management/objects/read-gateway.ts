@@ -1,9 +1,9 @@
 import type { RouteRecord, UpstreamRecord } from "../../../domain/access/key-record.ts";
-import { MAX_CREDENTIAL_LENGTH } from "../../../domain/credential-length.ts";
 import type { Spec } from "../../../domain/kinds/kinds.ts";
 import { isRecord } from "../../../domain/manifest/document/identity.ts";
 import type { FieldDiagnostic } from "../../../domain/manifest/validation/check-spec.ts";
 import { jsonSchema, specSchema } from "../../../domain/manifest/validation/json-schema.ts";
+import { CREDENTIAL_PATTERN, isCredential, MAX_CREDENTIAL_LENGTH } from "../../../domain/provider-credential.ts";
 import type { StoredGateway } from "../../../store/objects/objects.ts";
 import type { Problem } from "../../http/problems/problem.ts";
 import { type GivenObject, invalid, readGivenObject } from "./diagnostics.ts";
@@ -47,7 +47,7 @@ function withCredentials(): Record<string, unknown> {
                 "The provider's credential; never answered. Where it is left out in a change, the one that is stored stays, as long as the upstream's dialect and baseURL do.",
               minLength: 1,
               maxLength: MAX_CREDENTIAL_LENGTH,
-              pattern: "^[!-~]+$",
+              pattern: CREDENTIAL_PATTERN,
             },
             noCredential: {
               type: "boolean",
@@ -122,7 +122,7 @@ function takeCredentials(spec: unknown): { spec: unknown; credentials: (string |
     if (typeof rest.baseURL === "string" && /[@?#]/.test(rest.baseURL)) {
       diagnostics.push({ path: `${path}.baseURL`, message: "must be without credentials, query and fragment" });
     }
-    if (isCredential(credential)) credentials[i] = credential;
+    if (typeof credential === "string" && isCredential(credential)) credentials[i] = credential;
     else if (credential !== undefined) {
       diagnostics.push({ path: `${path}.credential`, message: "must be visible ASCII without spaces" });
     }
@@ -135,10 +135,6 @@ function takeCredentials(spec: unknown): { spec: unknown; credentials: (string |
   });
   if (diagnostics.length > 0) throw invalid(diagnostics);
   return { spec: { ...spec, upstreams }, credentials };
-}
-
-function isCredential(value: unknown): value is string {
-  return typeof value === "string" && value.length <= MAX_CREDENTIAL_LENGTH && /^[!-~]+$/.test(value);
 }
 
 function routeRecord({ routeID, ...route }: Spec<"ModelGateway">["routes"][number]): RouteRecord {

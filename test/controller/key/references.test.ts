@@ -1,3 +1,5 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import { recordUsage } from "../../../store/keys/uses/usage.ts";
@@ -279,6 +281,37 @@ describeWorlds("a gateway", (setup) => {
     expect(world.condition("Ready", "main", "ModelGateway")).toBe("False/CredentialNotFound");
     await world.write(provider("sk-three"));
     await until("the credential of a new Secret", () => served()?.[0] === "sk-three");
+  });
+
+  it("b469: has none that no header carries, and says so", async (context) => {
+    const publicID = uniqueId();
+    const world = await startWorld(context, setup(), gateway("main", publicID));
+    const served = () => setup().view.findGateway(publicID)?.upstreams[0]?.credential;
+    const resolved = () =>
+      world.get("ModelGateway", "main")?.status?.conditions?.find(({ type }) => type === "ResolvedRefs");
+    const folder = join(world.data, "secrets/dev/provider");
+    await mkdir(folder, { recursive: true });
+    const write = (bytes: string | Buffer) => writeFile(join(folder, "api-key"), bytes);
+    const unusable = [
+      "sk-\u00e9",
+      "sk-one two",
+      "sk-one\nsk-two",
+      Buffer.from([0xff, 0xfe, 0x73, 0]),
+      "\u2018sk-one\u2019",
+    ];
+    for (const [i, bytes] of unusable.entries()) {
+      await write(`\ufeff sk-${i}\r\n`);
+      await until("the credential, without the white space around it", () => served() === `sk-${i}`);
+      await world.rest();
+      expect(world.condition("Ready", "main", "ModelGateway")).toBe("True/Ready");
+      await write(bytes);
+      await until("no credential", () => served() === null);
+      await world.rest();
+      expect(world.condition("Ready", "main", "ModelGateway")).toBe("False/CredentialNotFound");
+      expect(resolved()?.message).toBe(
+        "credentialRef of upstream openai names data key api-key of Secret provider, which holds no credential: write one of visible ASCII there, without spaces, of at most 4,096 characters. Create the Secret that spec.upstreams[].credentialRef names, with that key.",
+      );
+    }
   });
 
   it("b393: without a credentialRef waits for no Secret, and with a missing one goes on to have none", async (context) => {
