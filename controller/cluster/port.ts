@@ -197,7 +197,10 @@ export type Cluster = {
   readSecret(namespace: string, name: string): Promise<SecretObject | undefined>;
   /** Creates a Secret. Fails with `AlreadyExists`. */
   createSecret(draft: SecretDraft): Promise<SecretObject>;
-  /** Replaces exactly the Secret that was read. Fails with `Conflict` or `NotFound` if it is another Secret by now. */
+  /**
+   * Replaces exactly the Secret that was read. A draft with its very `data` leaves that byte by byte. Fails with
+   * `Conflict` or `NotFound` if it is another Secret by now.
+   */
   replaceSecret(read: SecretObject, draft: SecretDraft): Promise<SecretObject>;
   /** Deletes exactly the Secret that was read. No error if it is gone. */
   deleteSecret(read: SecretObject): Promise<void>;

@@ -278,6 +278,7 @@ describe("docs/security/threats.md", () => {
       "b467",
       "b468",
       "b469",
+      "b470",
     ];
     const faults = [
       "c82",

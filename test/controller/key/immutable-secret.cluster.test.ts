@@ -5,19 +5,22 @@ import { describeWorldsOnKubernetes } from "../fixtures/kubernetes-setup.ts";
 import { key, startWorld } from "../fixtures/world.ts";
 
 describeWorldsOnKubernetes("an immutable Secret", (setup, kubernetes) => {
-  it("c75: of a key with deletionPolicy Retain is left to it as the declaration goes", async (context) => {
+  it.for<[left: string, data: Record<string, string>]>([
+    ["c75: of a key", {}],
+    ["b470: that also holds what is no text, of a key", { logo: "/9j/4AAQ" }],
+  ])("%s with deletionPolicy Retain is left to it as the declaration goes", async ([, data], context) => {
     const world = await startWorld(context, setup(), key("agent", { deletionPolicy: "Retain" }));
     const plaintext = await world.plaintextOf("agent");
     const path = `/api/v1/namespaces/dev${world.tag}/secrets/agent`;
     const { status } = await kubernetes().request("PATCH", path, {
-      body: JSON.stringify({ immutable: true }),
+      body: JSON.stringify({ immutable: true, data }),
       contentType: "application/merge-patch+json",
     });
     expect(status).toBe(200);
     await world.remove(key("agent"));
     await until("the declaration is gone", () => world.cluster().list("PlatformKey").length === 0);
     const { body } = await kubernetes().request("GET", path);
-    expect(body).toMatchObject({ immutable: true });
+    expect(body).toMatchObject({ immutable: true, data });
     expect(body).not.toHaveProperty("metadata.ownerReferences");
     expect(await world.plaintextOf("agent")).toBe(plaintext);
     expect(world.decide(plaintext)).toBe("allowed");

@@ -34,7 +34,11 @@ type Others = {
   readonly metadata: Record<string, unknown>;
   readonly owners: readonly unknown[];
   readonly type: unknown;
+  /** Data as it was read, in base64: some of it may be no text (threats b470). */
+  readonly data: unknown;
 };
+
+const NO_OTHERS: Others = { metadata: {}, owners: [], type: "Opaque", data: undefined };
 
 /**
  * @param changes notified of each version that is read or written
@@ -85,7 +89,7 @@ export function createSecrets(
   }
 
   async function replace(secret: SecretObject, draft: SecretDraft): Promise<SecretObject> {
-    const { metadata, owners, type } = others.get(secret) ?? { metadata: {}, owners: [], type: "Opaque" };
+    const { metadata, owners, type, data } = others.get(secret) ?? NO_OTHERS;
     const { namespace, name, uid, resourceVersion, labels, annotations } = secret;
     const body = {
       apiVersion: "v1",
@@ -103,7 +107,7 @@ export function createSecrets(
       type,
       // The metadata of an immutable Secret may change, but it must stay immutable.
       ...(secret.immutable ? { immutable: true } : {}),
-      data: encode(draft.data),
+      data: (draft.data === secret.data ? data : undefined) ?? encode(draft.data),
     };
     const path = secretPath(secret);
     try {
@@ -175,6 +179,7 @@ function readSecret(raw: unknown, fieldManager: string): { secret: SecretObject;
       metadata: finalizers === undefined ? {} : { finalizers },
       owners: ownerList.filter((one) => one !== reference),
       type,
+      data,
     },
   };
 }

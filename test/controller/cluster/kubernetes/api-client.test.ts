@@ -89,6 +89,17 @@ describe.concurrent("a request to the API server", () => {
     await expect(write).rejects.toMatchObject({ status: null });
   });
 
+  it("b470: a Secret of which only the owner changes keeps the bytes of all its data, also those that are no text", async (context) => {
+    const read = {
+      ...{ metadata: { namespace: "dev", name: "reader", uid: "u", resourceVersion: "1" }, type: "Opaque" },
+      ...{ immutable: true, data: { "api-key": btoa(PLAINTEXT), logo: "/9j/4AAQ", empty: "" } },
+    };
+    const { fake, secrets } = await talking(context, (call) => call.answer(200, read));
+    const secret = (await secrets.read("dev", "reader")) ?? expect.fail("there is none");
+    await secrets.replace(secret, { ...secret, owner: null });
+    expect(fake.calls[1]?.body).toMatchObject({ data: read.data });
+  });
+
   it("b74: what a webhook says of a refused Secret is not passed on", async (context) => {
     const { failure } = await talking(context, (call) =>
       call.answer(403, status(403, "Forbidden", `admission webhook denied: ${JSON.stringify(call.body)} ${PLAINTEXT}`)),
