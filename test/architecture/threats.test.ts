@@ -317,6 +317,7 @@ describe("docs/security/threats.md", () => {
       "c121",
       "c122",
       "c123",
+      "c124",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), ...faults];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

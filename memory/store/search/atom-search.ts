@@ -209,7 +209,7 @@ async function byWords(db: Db, reach: Reach, { search, sort, most, bounds }: Wor
     const words = indexedWords(asked, scope.lexemes);
     const frequencies = await readFrequencies(tx, scope, bounds);
     const rows = await matchingAtoms(tx, scope, frequencies, { sort, most, bounds });
-    const isEnough = rows.length >= Math.min(ENOUGH, search.limit) || words.wanted.length === 0;
+    const isEnough = rows.length >= ENOUGH || words.wanted.length === 0;
     const sample = isEnough ? [] : await sampleTexts(tx, scope, bounds);
     const topic = { scope, words, frequencies, sample };
     const isLong = words.wanted.filter(({ kind }) => kind !== "run").length > MAX_SIMILAR_WORDS;

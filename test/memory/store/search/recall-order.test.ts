@@ -128,6 +128,27 @@ describeNightlyOnEachEngine("What comes first in what is recalled", (store) => {
     expect([await counted(lookUp, 15), await counted(lookUp, 4)]).toEqual([10, 4]);
   });
 
+  test("c124: small pages of a search have together what one large page has", async () => {
+    const exact = Array.from({ length: 7 }, (_, n) => aged(`The archive has a kitchen, room ${n}.`, n));
+    const misspelt = Array.from({ length: 3 }, (_, n) => aged(`The archvie has a kitchn, floor ${n}.`, 10 + n));
+    await given(...exact, ...misspelt);
+    const idsByPagesOf = async (limit: number) => {
+      const ids: string[] = [];
+      for (let isMore = true; isMore; ) {
+        const after = { at: ids.length, id: ids.at(-1) ?? "" };
+        const asked = { ...search, query: "archive kitchen", limit, after: ids.length === 0 ? null : after };
+        const page = await searchAtoms(store().db, REACH, asked);
+        ids.push(...page.items.map(({ atom }) => atom.id));
+        isMore = page.isMore;
+      }
+      return ids;
+    };
+    const whole = await idsByPagesOf(20);
+    expect(whole).toHaveLength(10);
+    expect(await idsByPagesOf(5)).toEqual(whole);
+    expect(await idsByPagesOf(1)).toEqual(whole);
+  });
+
   test("five hits and more are followed by none, and no cursor leads to the nearest", async () => {
     const hits = Array.from({ length: 5 }, (_, n) => aged(`The archive has a kitchen, room ${n}.`, n));
     await given(...hits, aged("The archive is dusted each spring.", 1));
