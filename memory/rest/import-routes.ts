@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { permits } from "../../domain/access/authorize.ts";
 import { requireJsonType } from "../../server/http/bodies/json-body.ts";
 import { callMemory } from "../../server/libraries/call-memory.ts";
 import type { ServerDeps } from "../../server/product/deps.ts";
@@ -49,7 +50,8 @@ export function memoryImportRoutes(app: FastifyInstance, deps: ServerDeps): void
               libraryId,
               async write(tx, reach) {
                 const kept = lasting.filter((atom) => atom !== undefined);
-                const target = { libraryId, upsertAt: upsert ? now : null };
+                const mayRead = permits(user.key, "atoms.get");
+                const target = { libraryId, upsertAt: upsert ? now : null, mayRead };
                 const { ids, outcomes, droppedLinks } = (await importAtoms(tx, reach, target, kept)) ?? rollBack();
                 const indexes = lasting.map((atom) => (atom === undefined ? -1 : kept.indexOf(atom)));
                 return {

@@ -318,6 +318,7 @@ describe("docs/security/threats.md", () => {
       "c122",
       "c123",
       "c124",
+      "c125",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), ...faults];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -87,7 +87,9 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   "import: 100 atoms of 1.5 kB": (db) =>
     db
       .transaction()
-      .execute((tx) => importAtoms(tx, REACH, { libraryId: "lib-handbook", upsertAt: null }, importedAtoms())),
+      .execute((tx) =>
+        importAtoms(tx, REACH, { libraryId: "lib-handbook", upsertAt: null, mayRead: true }, importedAtoms()),
+      ),
 };
 
 /** As the migration does for what is there. */

@@ -103,6 +103,20 @@ describe("atoms that come from elsewhere", () => {
     expect((await importing([{ content: "x" }], "b/b-notes")).status).toBe(404);
   });
 
+  test("c125: show a key that only writes nothing of what an atom says that was changed since", async () => {
+    const writer = opened().server.addKey({ scopes: scopeSet(["memory:write"]) });
+    const content = "The safe opens with 4711.";
+    const { id } = (await opened().call("POST", "/atoms", { content, library: "diary" })).json;
+    const outcomesOf = async (guess: string) => {
+      const atoms = [{ id, content: guess, updated: "2020-01-01T00:00:00.000Z" }];
+      return (await opened().call("POST", "/atoms/import", { library: "diary", upsert: true, atoms }, writer)).json;
+    };
+    const wrong = await outcomesOf("The safe opens with 4712.");
+    expect(wrong).toEqual({ ids: [id], outcomes: ["newer"], droppedLinks: 0 });
+    expect(await outcomesOf(content)).toEqual(wrong);
+    expect((await opened().call("GET", `/atoms/${id}`)).json).toMatchObject({ content, revision: 1 });
+  });
+
   test.each<[string, unknown, string]>([
     ["none", [], "fewer than 1 items"],
     ["101", Array.from({ length: 101 }, () => ({ content: "x" })), "more than 100 items"],

@@ -41,6 +41,8 @@ export type ImportTarget = {
    * atom as a new one.
    */
   readonly upsertAt: number | null;
+  /** False for a key that only writes: of an atom that stays as it is, it learns nothing. */
+  readonly mayRead: boolean;
 };
 
 /**
@@ -56,18 +58,18 @@ export type ImportTarget = {
 export async function importAtoms(
   tx: Tx,
   reach: Reach,
-  { libraryId: into, upsertAt }: ImportTarget,
+  { libraryId: into, ...how }: ImportTarget,
   atoms: readonly ImportedAtom[],
 ): Promise<Import | undefined> {
   const libraryId = await openLibrary(tx, reach, into);
   if (libraryId === undefined) return undefined;
-  const target = { libraryId, upsertAt };
+  const target = { libraryId, ...how };
   const formerIds = atoms.flatMap(({ formerId }) => formerId ?? []);
   const known = target.upsertAt === null ? NONE : await knownImports(tx, reach, target.libraryId, formerIds);
   const placed: Placed[] = [];
   for (const atom of atoms) {
     const before = atom.formerId === null ? undefined : known.get(atom.formerId);
-    const one = before === undefined ? await create(tx, reach, target, atom) : meet(before, atom);
+    const one = before === undefined ? await create(tx, reach, target, atom) : meet(target, before, atom);
     if (one === undefined) return undefined;
     placed.push(one);
   }
@@ -110,12 +112,15 @@ async function create(
 }
 
 function meet(
+  { mayRead }: ImportTarget,
   { updatedAt: changedAt, ...before }: KnownImport,
   { formerId, createdAt: _createdAt, updatedAt, ...fields }: ImportedAtom,
 ): Placed {
   const said = digestOfStatement(fields);
-  if (said === before.said) return { ...before, outcome: "unchanged", formerId, fields };
-  const outcome = changedAt !== null && changedAt > updatedAt ? "newer" : "corrected";
+  const isChangedHere = changedAt !== null && changedAt > updatedAt;
+  // Where the atom stays as it is either way, the outcome would say whether a guess is right (threats c125).
+  if (said === before.said && (mayRead || !isChangedHere)) return { ...before, outcome: "unchanged", formerId, fields };
+  const outcome = isChangedHere ? "newer" : "corrected";
   return { ...before, said, outcome, formerId, fields };
 }
 

@@ -11,7 +11,7 @@ import { addTeamsWithLibraries } from "../../libraries.ts";
 import { PLAIN } from "../plain-atom.ts";
 
 const REACH = { teamId: "team-a", libraryIds: null };
-const DIARY = { libraryId: "lib-diary", upsertAt: 5_000 };
+const DIARY = { libraryId: "lib-diary", upsertAt: 5_000, mayRead: true };
 
 function anAtom(fields: Partial<ImportedAtom>): ImportedAtom {
   return { ...PLAIN, formerId: null, createdAt: 1_000, updatedAt: 1_000, ...fields };
