@@ -319,6 +319,7 @@ describe("docs/security/threats.md", () => {
       "c123",
       "c124",
       "c125",
+      "c126",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), ...faults];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -79,11 +79,11 @@ export async function importAtoms(
   for (const [index, one] of placed.entries()) {
     const { id, outcome, formerId, said, hasOpenLinks } = one;
     if (outcome === "newer" || (outcome === "unchanged" && !hasOpenLinks)) continue;
-    const { kept, hasOpen } = links[index] ?? { kept: [], hasOpen: false };
-    droppedLinks += one.fields.links.length - kept.length;
-    const revision = await finish(tx, reach, target, one, kept);
-    if (formerId === null || (outcome === "unchanged" && hasOpen)) continue;
-    records.push({ formerId, id, said, revision, hasOpenLinks: hasOpen });
+    const ofAtom = links[index] ?? { wanted: [], kept: [], hasOpen: false };
+    droppedLinks += ofAtom.wanted.length - ofAtom.kept.length;
+    const revision = await finish(tx, reach, target, one, ofAtom);
+    if (formerId === null || (outcome === "unchanged" && ofAtom.hasOpen)) continue;
+    records.push({ formerId, id, said, revision, hasOpenLinks: ofAtom.hasOpen });
   }
   if (target.upsertAt !== null) await recordImports(tx, target.libraryId, records);
   return { ids: placed.map(({ id }) => id), outcomes: placed.map(({ outcome }) => outcome), droppedLinks };
@@ -125,7 +125,9 @@ function meet(
 }
 
 type Links = {
-  /** Links that are kept, by the ids of their targets in the library. */
+  /** Links of the import, by the ids of their targets in the library. */
+  readonly wanted: readonly AtomLink[];
+  /** Links, of those, that lead to what is there for the caller. */
   readonly kept: readonly AtomLink[];
   /** True if a link leads to an atom that was not imported, which may come yet. */
   readonly hasOpen: boolean;
@@ -144,10 +146,11 @@ async function resolvedLinks(
   const importedAs = (formerId: string) => here.get(formerId) ?? before.get(formerId);
   const wanted = placed.map(({ fields }) => fields.links.map(({ rel, id }) => ({ rel, id: importedAs(id) ?? id })));
   const ruleOf = await linkRule(tx, reach, wanted.flat());
-  return placed.map(({ fields }, index) => ({
-    kept: (wanted[index] ?? []).filter((link) => ruleOf(link) === "allowed"),
-    hasOpen: fields.links.some(({ id }) => importedAs(id) === undefined),
-  }));
+  return placed.map(({ fields }, index) => {
+    const ofAtom = wanted[index] ?? [];
+    const kept = ofAtom.filter((link) => ruleOf(link) === "allowed");
+    return { wanted: ofAtom, kept, hasOpen: fields.links.some(({ id }) => importedAs(id) === undefined) };
+  });
 }
 
 /**
@@ -159,23 +162,28 @@ async function finish(
   tx: Tx,
   reach: Reach,
   { upsertAt }: ImportTarget,
-  { id, fields, outcome, revision }: Placed,
-  links: readonly AtomLink[],
+  { id, fields, outcome, revision: before }: Placed,
+  links: Links,
 ): Promise<number> {
-  if (outcome === "corrected" && upsertAt !== null) {
-    const correction = await correctAtom(tx, reach, id, { ...fields, links, expected: null, at: upsertAt });
-    return correction.kind === "corrected" ? correction.atom.revision : revision;
+  let revision = before;
+  const isCorrected = outcome === "corrected" && upsertAt !== null;
+  if (isCorrected) {
+    const { links: _formerLinks, ...said } = fields;
+    const correction = await correctAtom(tx, reach, id, { ...said, expected: null, at: upsertAt });
+    if (correction.kind === "corrected") revision = correction.atom.revision;
   }
-  if (links.length > 0) await setLinks(tx, id, revision, links);
+  if (isCorrected || links.kept.length > 0) await setLinks(tx, id, revision, links);
   return revision;
 }
 
 /**
- * Sets the links of an atom within its revision: an import makes one revision, links and all. An atom that was
- * corrected meanwhile keeps its own links.
+ * Sets the links of an atom within its revision: an import makes one revision, links and all. Of the links that lead
+ * beyond the caller's reach, those stay that the atom has. An atom that was corrected meanwhile keeps its own links.
  */
-async function setLinks(tx: Tx, id: string, revision: number, links: readonly AtomLink[]): Promise<void> {
-  const json = JSON.stringify(links);
-  await sql`update atoms set links = ${json}::jsonb
-    where id = ${id}::uuid and revision = ${revision}::integer and links <> ${json}::jsonb`.execute(tx);
+async function setLinks(tx: Tx, id: string, revision: number, { wanted, kept }: Links): Promise<void> {
+  const links = sql`(select coalesce(jsonb_agg(link order by place), '[]')
+    from jsonb_array_elements(${JSON.stringify(wanted)}::jsonb) with ordinality led (link, place)
+    where ${JSON.stringify(kept)}::jsonb || a.links @> jsonb_build_array(link))`;
+  await sql`update atoms a set links = ${links}
+    where a.id = ${id}::uuid and a.revision = ${revision}::integer and a.links <> ${links}`.execute(tx);
 }

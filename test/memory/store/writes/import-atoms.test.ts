@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { beforeAll, beforeEach, expect, test } from "vitest";
+import type { Reach } from "../../../../domain/access/reach.ts";
 import { findAtoms } from "../../../../memory/store/rows/atoms.ts";
 import { deleteAtom, insertAtom } from "../../../../memory/store/writes/atom-writes.ts";
 import { forgetAtom, restoreAtom } from "../../../../memory/store/writes/forgotten-atoms.ts";
@@ -24,10 +25,10 @@ describeNightlyOnEachEngine("an import that knows again what was imported", (ope
     await sql`delete from forgotten_atoms`.execute(opened().db);
   });
 
-  const importing = (atoms: readonly ImportedAtom[], target = DIARY) =>
+  const importing = (atoms: readonly ImportedAtom[], target = DIARY, reach: Reach = REACH) =>
     opened()
       .db.transaction()
-      .execute((tx) => importAtoms(tx, REACH, target, atoms));
+      .execute((tx) => importAtoms(tx, reach, target, atoms));
   const count = async (table: string) =>
     (await sql<{ n: number }>`select count(*)::integer as n from ${sql.table(table)}`.execute(opened().db)).rows[0]?.n;
   const read = async (id: string | undefined) => (await findAtoms(opened().db, REACH, [id ?? ""]))[0];
@@ -149,6 +150,26 @@ describeNightlyOnEachEngine("an import that knows again what was imported", (ope
     expect(await importing([from])).toMatchObject({ outcomes: ["unchanged"], droppedLinks: 0 });
     expect((await read(made?.ids[0]))?.links).toEqual([{ rel: "knows", id: target?.ids[0] }]);
   });
+
+  test.each([
+    ["leaves unchanged", "One.", "unchanged"],
+    ["corrects", "Another.", "corrected"],
+  ])(
+    "c126: an atom that it %s keeps a link beyond the key's reach for as long as the file has it",
+    async (_what, content, outcome) => {
+      const narrow = { ...REACH, libraryIds: [DIARY.libraryId] };
+      const beyond = await insertAtom(opened().db, REACH, { ...PLAIN, libraryId: "lib-handbook", at: 1_000 });
+      const led = { rel: "knows", id: beyond?.id ?? "" };
+      const links = [led, { rel: "knows", id: "b" }];
+      const made = await importing([anAtom({ formerId: "a", content: "One.", links })]);
+      const target = await importing([anAtom({ formerId: "b" })], DIARY, narrow);
+      const again = await importing([anAtom({ formerId: "a", content, links })], DIARY, narrow);
+      expect(again).toEqual({ ids: made?.ids, outcomes: [outcome], droppedLinks: 1 });
+      expect((await read(made?.ids[0]))?.links).toEqual([led, { rel: "knows", id: target?.ids[0] }]);
+      await importing([anAtom({ formerId: "a", content: "Without." })], DIARY, narrow);
+      expect((await read(made?.ids[0]))?.links).toEqual([]);
+    },
+  );
 
   test("imports anew what was deleted or forgotten, and finds what was restored", async () => {
     const file = anAtom({ formerId: "a" });
