@@ -305,6 +305,7 @@ describe("docs/security/threats.md", () => {
       "c106",
       "c107",
       "c108",
+      "c109",
       "c110",
       "c111",
       "c112",

@@ -43,8 +43,8 @@ export function digestOfStatement({
 
 /**
  * Returns the atoms of a library that these former ids mean: an atom that was imported under it, or that has it as its
- * own id. The other former ids are locked: a second import of the same at the same time waits for the first, and finds
- * the atom that it has made.
+ * own id. These are locked, and so are the other former ids: a second import of the same at the same time waits for the
+ * first, and finds the atom that it has made.
  */
 export async function knownImports(
   tx: Tx,
@@ -52,9 +52,11 @@ export async function knownImports(
   libraryId: string,
   formerIds: readonly string[],
 ): Promise<ReadonlyMap<string, KnownImport>> {
+  const present = await lockKnown(tx, libraryId, formerIds);
   const known = new Map(await readKnown(tx, reach, libraryId, formerIds));
   const isNew = (id: string) => !known.has(id);
-  for (const atom of await findAtoms(tx, reach, await idsIn(tx, libraryId, formerIds.filter(isNew)))) {
+  const own = formerIds.filter((id) => isNew(id) && present.has(id));
+  for (const atom of await findAtoms(tx, reach, own)) {
     const { id, revision, updatedAt } = atom;
     known.set(id, { id, revision, updatedAt, said: digestOfStatement(atom), hasOpenLinks: false });
   }
@@ -70,10 +72,18 @@ export async function knownImports(
   return known;
 }
 
-async function idsIn(tx: Tx, libraryId: string, ids: readonly string[]): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`${preparedStatement} select id::text from atoms
-    where id = any(${ids.filter(isAtomId)}::uuid[]) and library_id = ${libraryId}`.execute(tx);
-  return rows.map(({ id }) => id);
+/**
+ * Locks the atoms of a library that these former ids mean, in one order: what is compared with them is not corrected
+ * meanwhile, and no two transactions wait for each other.
+ *
+ * @returns their ids
+ */
+async function lockKnown(tx: Tx, libraryId: string, formerIds: readonly string[]): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{ id: string }>`${preparedStatement} select a.id::text from atoms a
+    where a.library_id = ${libraryId} and a.id = any(${formerIds.filter(isAtomId)}::uuid[] || array(
+      select atom_id from imported_atoms where library_id = ${libraryId} and former_id = any(${formerIds}::text[])))
+    order by a.id for no key update of a`.execute(tx);
+  return new Set(rows.map(({ id }) => id));
 }
 
 type KnownRow = {

@@ -2,10 +2,10 @@ import { sql } from "kysely";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import type { Reach } from "../../../../domain/access/reach.ts";
 import { findAtoms } from "../../../../memory/store/rows/atoms.ts";
-import { deleteAtom, insertAtom } from "../../../../memory/store/writes/atom-writes.ts";
+import { correctAtom, deleteAtom, insertAtom } from "../../../../memory/store/writes/atom-writes.ts";
 import { forgetAtom, restoreAtom } from "../../../../memory/store/writes/forgotten-atoms.ts";
 import { type ImportedAtom, importAtoms } from "../../../../memory/store/writes/import-atoms.ts";
-import type { Tx } from "../../../../store/database/change.ts";
+import type { Db, Tx } from "../../../../store/database/change.ts";
 import { describeNightlyOnEachEngine, describeOnPostgres } from "../../../env/database/engines.ts";
 import { until } from "../../../env/until.ts";
 import { addTeamsWithLibraries } from "../../libraries.ts";
@@ -191,9 +191,10 @@ describeNightlyOnEachEngine("an import that knows again what was imported", (ope
   });
 });
 
-describeOnPostgres("an import at the same time as another one of the same file", (opened) => {
-  test("waits for it, and finds what it has made", async () => {
-    await addTeamsWithLibraries(opened());
+describeOnPostgres("an import at the same time as another write", (opened) => {
+  beforeAll(() => addTeamsWithLibraries(opened()));
+
+  test("waits for another one of the same file, and finds what that has made", async () => {
     const { db } = opened();
     const [one, other] = ["a", "b"].map((formerId) => anAtom({ formerId, content: formerId }));
     let second: ReturnType<typeof importAtoms> | undefined;
@@ -212,11 +213,7 @@ describeOnPostgres("an import at the same time as another one of the same file",
           [other, one].flatMap((atom) => atom ?? []),
         ),
       );
-      await until("the second waits", async () => {
-        const { rows } = await sql`select from pg_stat_activity
-          where wait_event_type = 'Lock' and datname = current_database()`.execute(db);
-        return rows.length > 0 || undefined;
-      });
+      await until("the second waits", () => isLockAwaited(db));
       return made;
     });
     expect(await second).toEqual({
@@ -225,4 +222,41 @@ describeOnPostgres("an import at the same time as another one of the same file",
       droppedLinks: 0,
     });
   });
+
+  test("c109: leaves an atom as it is that is corrected meanwhile", async () => {
+    const { db } = opened();
+    const { id = "" } = (await insertAtom(db, REACH, { ...PLAIN, libraryId: "lib-handbook", at: 1_000 })) ?? {};
+    const edited = anAtom({ formerId: id, content: "Of the file." });
+    let imported: ReturnType<typeof importAtoms> | undefined;
+    await db.transaction().execute(async (tx) => {
+      await correctAtom(tx, REACH, id, { content: "Of an agent.", expected: 1, at: 4_000 });
+      const target = { ...DIARY, libraryId: "lib-handbook" };
+      imported = db.transaction().execute((late) => importAtoms(late, REACH, target, [edited]));
+      await until("the import waits", () => isLockAwaited(db));
+    });
+    expect(await imported).toMatchObject({ ids: [id], outcomes: ["newer"] });
+    expect(await findAtoms(db, REACH, [id])).toMatchObject([{ content: "Of an agent.", revision: 2 }]);
+  });
+
+  test("c109: waits for another one that corrects the same atoms in another order", async () => {
+    const { db } = opened();
+    const target = { ...DIARY, libraryId: "lib-handbook" };
+    const file = (content: string) => ["a", "b"].map((formerId) => anAtom({ formerId, content }));
+    const importing = (tx: Tx, atoms: readonly ImportedAtom[]) => importAtoms(tx, REACH, target, atoms);
+    await db.transaction().execute((tx) => importing(tx, file("One.")));
+    let second: ReturnType<typeof importAtoms> | undefined;
+    await db.transaction().execute(async (tx) => {
+      await importing(tx, file("Two.").slice(0, 1));
+      second = db.transaction().execute((late) => importing(late, file("Three.").toReversed()));
+      await until("the second waits", () => isLockAwaited(db));
+      await importing(tx, file("Two.").slice(1));
+    });
+    expect(await second).toMatchObject({ outcomes: ["corrected", "corrected"] });
+  });
 });
+
+async function isLockAwaited(db: Db): Promise<true | undefined> {
+  const { rows } = await sql`select from pg_stat_activity
+    where wait_event_type = 'Lock' and datname = current_database()`.execute(db);
+  return rows.length > 0 || undefined;
+}
