@@ -38,7 +38,8 @@ const POSITIONS = {
   atoms: { first: EARLIEST, last: LATEST, id: ATOM },
   neighbours: { first: EARLIEST, last: LATEST, id: ATOM },
   search: { first: 0, last: 10_000, id: ATOM },
-  revisions: { first: 0, last: 2_147_483_647, id: /^$/ },
+  // Of a revision that a cursor begins within, the next one is asked for: an integer of the database, too.
+  revisions: { first: 0, last: 2_147_483_646, id: /^$/ },
   libraries: { first: 0, last: 0, id: /^[A-Za-z0-9_-]{1,64}$/ },
 } as const;
 

@@ -328,6 +328,17 @@ describe("tools", () => {
     });
   });
 
+  test("a made-up cursor behind the last revision that may be is a result that a model can mend", async () => {
+    const { json } = await rpc(toolCall("memory_save_atom", { content: "one" }));
+    const { id } = json.result.structuredContent.atom;
+    await rpc(toolCall("memory_correct_atom", { id, content: "two" }));
+    const page = (await rpc(toolCall("memory_history", { id, limit: 1 }))).json.result.structuredContent;
+    const [bound] = JSON.parse(Buffer.from(page.nextCursor, "base64url").toString());
+    const cursor = Buffer.from(JSON.stringify([bound, 2_147_483_647, "", 1])).toString("base64url");
+    const { text } = await rpc(toolCall("memory_history", { id, cursor }));
+    expect(text).toContain("The cursor is not of this list");
+  });
+
   test("a correction of a stale revision says which one is present", async () => {
     const { json } = await rpc(toolCall("memory_save_atom", { content: "one" }));
     const { id } = json.result.structuredContent.atom;
