@@ -24,9 +24,15 @@ const BETWEEN = new RegExp(`(?:(?!!=)[^\\p{L}\\p{M}\\p{N}${SIGN}])+`, "gu");
 const BEFORE_HYPHEN = "(?![\\p{Script=Han}\\p{Script=Hiragana}])[\\p{L}\\p{M}\\p{N}-]|\\p{N}[\\p{L}\\p{Sc}%°.)]";
 /** Minus sign before a number or an amount. */
 const MINUS = new RegExp(`(?<!${BEFORE_HYPHEN})[-\\u2013\\u2212](\\p{Sc}?)\\.?(?=\\p{N})`, "gu");
+/** Characters of numbers: digits of any script, and the numerals of Chinese and Japanese, which count as letters. */
+const DIGITS = "\\p{N}零一二三四五六七八九十百千万萬億亿两兩";
 /** Words of scripts with spaces, in which letters beside a digit are part of a number, as in versions and ids. */
-const RUNS = /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{N}]+/gu;
-const DIGIT = /\p{N}/u;
+const RUNS = new RegExp(`[\\p{Script=Latin}\\p{Script=Greek}\\p{Script=Cyrillic}${DIGITS}]+`, "gu");
+const DIGIT = new RegExp(`[${DIGITS}]`, "u");
+/** Numeral that by itself makes no other statement: it is an article, and a part of many words. */
+const ONE = "一";
+/** Text between Roman numerals of one character. */
+const NO_ROMAN_NUMERALS = /[^\u2160-\u2188]+/g;
 
 /** Fingerprints by which a statement is found again. Each is a number of 64 bits, as text. */
 export type Sketch = {
@@ -45,7 +51,8 @@ export function foldStatement(text: string): string {
     .replace(/\u2260|=\u0338/g, "!=")
     .replace(MARKS, "")
     .replace(TOO_MANY_MARKS, "$1")
-    .normalize("NFKD")
+    // A Roman numeral stays a number: its letters are none.
+    .replace(NO_ROMAN_NUMERALS, (part) => part.normalize("NFKD"))
     .replace(MARKS, "")
     .normalize("NFC")
     .toLowerCase()
@@ -152,7 +159,7 @@ function shareOf(a: Folded, b: Folded): number {
 }
 
 function numbersOf(folded: string): string {
-  return (folded.match(RUNS) ?? []).filter((run) => DIGIT.test(run)).join(" ");
+  return (folded.match(RUNS) ?? []).filter((run) => DIGIT.test(run) && run !== ONE).join(" ");
 }
 
 /** Puts one sign in place of each number, and of what is written as several: a version, a date, thousands. */

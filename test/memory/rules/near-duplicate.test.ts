@@ -68,6 +68,17 @@ describe("near-duplicates of a statement", () => {
     ["支付服务监听端口8080。", "支付服务监听端口9090。"],
     ["결제 서비스는 8080번 포트를 씁니다.", "결제 서비스는 9090번 포트를 씁니다."],
     ["Сервер К123АБ стоит в зале.", "Сервер К456АБ стоит в зале."],
+    ["合同在二〇二六年十一月结束，之后由财务团队续签", "合同在二〇二七年十一月结束，之后由财务团队续签"],
+    [
+      "バックアップは毎晩二時間かかり、その間は書き込めません",
+      "バックアップは毎晩三時間かかり、その間は書き込めません",
+    ],
+    [
+      "バックアップは毎晩一時間かかり、その間は書き込めません",
+      "バックアップは毎晩十時間かかり、その間は書き込めません",
+    ],
+    ["机房的备用电池可以让服务器运行5千小时", "机房的备用电池可以让服务器运行5万小时"],
+    ["The permit is for phase Ⅳ of the harbour works", "The permit is for phase Ⅴ of the harbour works"],
     [`${"A long statement. ".repeat(200)} It has 1.`, `${"A long statement. ".repeat(200)} It has 2.`],
   ])("%.60s is alike to %.60s but for a number, and found by what is left", (one, other) => {
     const near = nearness(one, other);
@@ -129,7 +140,8 @@ describe("near-duplicates of a statement", () => {
     ["账单服务器由后端团队的成员在每个周五早上九点重启", "账单服务器由后端团队的别人在每个周五早上九点重启"],
     ["账单服务器由后端团队的成员在每个周五早上九点重启", "账单服务器由后端团队的成员在未来周五早上九点重启"],
     ["We don't deploy the billing service on Fridays", "We dont deploy the billing service on Fridays"],
-  ])("%s is alike to %s, of which neither has a negation more", (one, other) => {
+    ["账单服务器是后端团队的成员维护的重要机器", "账单服务器是后端团队的成员维护的一台重要机器"],
+  ])("%s is alike to %s, of which neither has a negation or a number more", (one, other) => {
     expect(nearness(one, other)?.otherNumbers).toBe(false);
   });
 
