@@ -39,7 +39,7 @@ type KeyStatuses = (key: WorldObject<"PlatformKey">, metadata: KeyObject["metada
 /** Returns a look-up of the status that each key has once it was issued, and then brought to its declared state. */
 function keyStatuses(world: ManifestWorld, secrets: KnownSecrets, now: number): KeyStatuses {
   const unhindered = withoutHindrance(world);
-  const facts = { secrets, since: () => now, now };
+  const facts = { secrets, since: () => now, now, isMadeAgain: false };
   return (key, metadata) => {
     const { expiresAt: _, ...lasting } = key.spec;
     const spec = { ...lasting, state: "Active" as const };

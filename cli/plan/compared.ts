@@ -130,9 +130,12 @@ async function fromCluster<T>(choice: ClusterChoice, read: (source: KubernetesSo
   }
 }
 
-/** True if the object counts as held: it was admitted, and is not being deleted. */
-function isHeld({ metadata, spec }: CurrentObject): boolean {
-  return spec !== undefined && metadata.deletionTimestamp === undefined;
+/**
+ * True if the object counts as held: it was admitted, and is not being deleted. A key is held until it is gone: it may
+ * be protected from its deletion, and work for as long as that waits.
+ */
+function isHeld({ kind, metadata, spec }: CurrentObject): boolean {
+  return spec !== undefined && (kind === "PlatformKey" || metadata.deletionTimestamp === undefined);
 }
 
 /** Look-ups where no server has ever served the objects, so that nothing is known of any key. */

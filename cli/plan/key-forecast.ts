@@ -32,6 +32,8 @@ export type KeyForecast = {
   readonly ready: StatedCondition | undefined;
   /** `PolicyViolated` condition; undefined if the key breaks no policy. */
   readonly policy: StatedCondition | undefined;
+  /** True if the object goes after the last step. */
+  readonly isGone: boolean;
 };
 
 export type ForecastInput = {
@@ -45,6 +47,8 @@ export type ForecastInput = {
   /** Looks up the time from which a rule of a policy holds. */
   readonly since: RuleSince;
   readonly now: number;
+  /** True if the declaration makes the object again once a deletion that is under way has ended, as with `up`. */
+  readonly isMadeAgain: boolean;
 };
 
 /** Upper bound of steps, above what any plan takes. */
@@ -55,14 +59,19 @@ export function forecastKey(input: ForecastInput): KeyForecast {
   const steps: ForecastStep[] = [];
   while (observed !== undefined && steps.length < MAX_STEPS) {
     const { action, conditions } = planKey(observed, input.now);
-    if (action.do === "Nothing" || action.do === "Wait" || action.do === "ReleaseFinalizer") {
+    const isGone = action.do === "ReleaseFinalizer";
+    if (isGone && input.isMadeAgain) {
+      observed = observeAgain(input, observed);
+      continue;
+    }
+    if (action.do === "Nothing" || action.do === "Wait" || isGone) {
       const [ready, policy] = (["Ready", "PolicyViolated"] as const).map((type) => findCondition(conditions, type));
-      return { steps, stored: observed.stored, ready, policy };
+      return { steps, stored: observed.stored, ready, policy, isGone };
     }
     steps.push({ action, before: observed.stored });
     observed = take(observed, action, input.now);
   }
-  return { steps, stored: observed?.stored, ready: undefined, policy: undefined };
+  return { steps, stored: observed?.stored, ready: undefined, policy: undefined, isGone: false };
 }
 
 /**
@@ -95,7 +104,7 @@ function observe(input: ForecastInput): ObservedKey | undefined {
   return {
     uid: object?.metadata.uid ?? "new",
     generation: (stored?.generation ?? object?.status?.observedGeneration ?? 1) + (changed ? 1 : 0),
-    deleting: declared === undefined,
+    deleting: declared === undefined || object?.metadata.deletionTimestamp !== undefined,
     hasFinalizer: true,
     declared: key,
     verdict,
@@ -115,6 +124,17 @@ function observe(input: ForecastInput): ObservedKey | undefined {
     reportedUse: null,
     steadyFrom: Number.NEGATIVE_INFINITY,
   };
+}
+
+/**
+ * Returns what is observed once the object is gone and made again: nothing is stored for it, a Secret that stayed is
+ * another's, and a secret that was imported is not imported twice.
+ */
+function observeAgain(input: ForecastInput, { secret }: ObservedKey): ObservedKey | undefined {
+  const made = observe({ ...input, object: undefined });
+  return (
+    made && { ...made, importable: null, secret: secret.state === "absent" ? made.secret : { state: "unmanaged" } }
+  );
 }
 
 /** Returns the key as it is stored now: its spec, as the present policies limit it. */

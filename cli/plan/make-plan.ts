@@ -63,7 +63,7 @@ export type PlanInput = Compared & {
 
 /** Makes a plan, by the same decisions as the controller's. */
 export async function makePlan(input: PlanInput): Promise<Plan> {
-  const { paths, stdin, held, lookups, findSecrets, now } = input;
+  const { paths, stdin, held, isWhole, lookups, findSecrets, now } = input;
   const heldBy = new Map(held.map((object) => [titleOf({ kind: object.kind, ...object.metadata }), object]));
   const read = readDeclared(paths, stdin, (title) => heldBy.get(title)?.spec, input.data === undefined);
   const refused = read.diagnostics.filter(({ severity }) => severity === "error");
@@ -73,26 +73,27 @@ export async function makePlan(input: PlanInput): Promise<Plan> {
     teamOf: (namespace) => holders.get(namespace) ?? null,
     find: () => undefined,
   });
-  const removal = await decideRemoval(input, before.objects, read, refused.length);
+  const mayGo = before.objects.filter((one) => heldBy.get(titleOf(one))?.metadata.deletionTimestamp === undefined);
+  const removal = await decideRemoval(input, mayGo, read, refused.length);
   const gone = new Set(removal.remove.map(titleOf));
   // A second declaration of what is held does not count.
   const asBefore = new Set(removal.hold.map(({ missing }) => titleOf(missing)));
   const declared = new Map(
     [...read.declared]
       .filter(([title]) => !asBefore.has(title))
-      .map(([title, object]) => [title, input.isWhole ? object : withLabelsOf(heldBy.get(title), object)]),
+      .map(([title, object]) => [title, isWhole ? object : withLabelsOf(heldBy.get(title), object)]),
   );
   const staying = before.objects.filter((object) => !gone.has(titleOf(object)) && !declared.has(titleOf(object)));
   const after = worldOf([...declared.values(), ...staying], before);
 
   const isThere = await findSecrets(secretsInQuestion([...declared.values()], heldBy, read.secrets));
   const secrets = { declared: read.secrets, isThere };
-  const comparison = { before, after, declared, heldBy, secrets, lookups, now };
+  const comparison = { before, after, declared, heldBy, isWhole, secrets, lookups, now };
   const objects = [
     ...plannedOthers(before.objects, after.objects, (object) => heldUp(object, comparison)),
     ...plannedKeys(comparison),
   ];
-  const affected = objects.filter(({ action }) => action === "create" || action === "change");
+  const affected = new Set(objects.filter(({ action }) => action !== "none").map(titleOf));
   return {
     refused,
     held: [...Map.groupBy(removal.hold, ({ why }) => why)].map(([why, all]) => ({
@@ -100,7 +101,7 @@ export async function makePlan(input: PlanInput): Promise<Plan> {
       objects: all.map(({ missing }) => missing),
     })),
     objects,
-    unchanged: after.objects.length - affected.length,
+    unchanged: after.objects.filter((object) => !affected.has(titleOf(object))).length,
   };
 }
 
@@ -117,7 +118,7 @@ function withLabelsOf(held: CurrentObject | undefined, object: WorldObject): Wor
   return { ...object, labels: { ...Object.fromEntries(others), ...object.labels } };
 }
 
-type Comparison = Pick<PlanInput, "lookups" | "now"> & {
+type Comparison = Pick<PlanInput, "isWhole" | "lookups" | "now"> & {
   readonly before: ManifestWorld;
   readonly after: ManifestWorld;
   /** Objects that the manifests declare, by title. */
@@ -163,7 +164,8 @@ function heldUp(object: WorldObject, { before, after, declared, heldBy, secrets 
   return [...(isNews ? notReady(title, ready) : []), ...vainModels(object, after, before)];
 }
 
-function plannedKeys({ before, after, declared, heldBy, secrets, lookups, now }: Comparison): PlannedObject[] {
+function plannedKeys(comparison: Comparison): PlannedObject[] {
+  const { before, after, declared, heldBy, isWhole, secrets, lookups, now } = comparison;
   const [asIs, wanted] = [keysOf(before), keysOf(after)];
   const since = ruleSince(
     (name) => heldPolicy(heldBy.get(titleOf({ kind: "PlatformKeyPolicy", namespace: "", name }))),
@@ -176,7 +178,8 @@ function plannedKeys({ before, after, declared, heldBy, secrets, lookups, now }:
   );
   return [...new Set([...wanted.keys(), ...held.keys()])].sort().flatMap((title) => {
     const planOf = (key: WorldObject<"PlatformKey"> | undefined, world: ManifestWorld) => {
-      const input = { declared: key, object: held.get(title), before, after: world, secrets, since, now };
+      const isMadeAgain = isWhole && declared.has(title);
+      const input = { declared: key, object: held.get(title), before, after: world, secrets, since, now, isMadeAgain };
       return plannedKey(input, forecastKey(input), lookups);
     };
     const planned = planOf(wanted.get(title), after);

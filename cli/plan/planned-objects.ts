@@ -30,6 +30,7 @@ const WHY: Readonly<Record<MintReason, string>> = {
 const ENDS: { readonly [reason in RevocationReason]?: string } = {
   Declared: ", as declared",
   Moved: ", since its namespace goes to another team",
+  Deleted: ", since its deletion goes on",
 };
 
 /**
@@ -78,7 +79,7 @@ type PlannedKey = {
 /** Returns the key with its changes; empty if nothing happens to it. */
 export function plannedKey(
   input: ForecastInput,
-  { steps, stored, ready, policy }: KeyForecast,
+  { steps, stored, ready, policy, isGone }: KeyForecast,
   lookups: KeyLookups,
 ): PlannedObject[] {
   const { declared, object, before: was, after } = input;
@@ -88,8 +89,9 @@ export function plannedKey(
   const title = titleOf({ kind: "PlatformKey", namespace, name });
   const ofKey = steps.flatMap((step) => stepChanges({ title, input, steps, lookups }, step));
   const changes = [...declaredLines(title, input, steps), ...ofKey];
-  const goes = declared === undefined && !changes.some(({ sign }) => sign === "-");
-  if (goes) changes.push({ sign: "-", text: `delete ${title}${keyLoss(object, stored)}` });
+  const goes = declared === undefined || isGone;
+  if (goes && !changes.some(({ sign }) => sign === "-"))
+    changes.push({ sign: "-", text: `delete ${title}${keyLoss(object, stored)}` });
   const begins = steps.some(({ action }) => isBeginning(action));
   if (object === undefined && !begins) changes.push({ sign: "+", text: `create ${title}: no key is minted yet` });
   const before = findCondition(object?.status?.conditions, "Ready");
@@ -101,7 +103,7 @@ export function plannedKey(
   changes.push(...warnings.map((text) => ({ sign: "!", text, isWarning: true }) as const));
   if (declared !== undefined) changes.push(...vainModels(declared, after, was));
   if (changes.length === 0) return [];
-  const action = declared === undefined ? "delete" : object === undefined ? "create" : isAction ? "change" : "none";
+  const action = goes ? "delete" : object === undefined ? "create" : isAction ? "change" : "none";
   return [{ kind: "PlatformKey", namespace, name, action, changes }];
 }
 
@@ -192,7 +194,7 @@ function stepChanges(key: PlannedKey, { action, before }: ForecastStep): Planned
       return targets.map(({ kind, name }) => ({ sign: "~", text: `restart ${kind} ${name} of ${title}` }));
     }
     case "Revoke": {
-      const why = ENDS[action.reason] ?? "";
+      const why = (declared && ENDS[action.reason]) ?? "";
       return [{ sign: "-", text: `revoke ${title}${prefixOf(before)}${why}: ${use(before, lookups, now)}` }];
     }
     case "Release": {

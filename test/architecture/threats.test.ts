@@ -279,6 +279,7 @@ describe("docs/security/threats.md", () => {
       "b468",
       "b469",
       "b470",
+      "b471",
     ];
     const faults = [
       "c82",

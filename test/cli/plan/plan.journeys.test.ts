@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { runPlan } from "../../../cli/plan/plan.ts";
@@ -354,6 +354,33 @@ describe("keyplane plan with the data folder", () => {
       clearInterval(writer);
       rmSync(join(wanted.manifests, "busy.yaml"));
     }
+  });
+
+  test("b471: shows of a key whose deletion waits that it follows its manifest, and ends where its protection is lifted", async () => {
+    const guarded = (isProtected: boolean) => key("guarded", `preset: MCPReadOnly, deletionProtection: ${isProtected}`);
+    const remove = () => rmSync(join(home.manifests, "guarded.yaml"));
+    home.write("guarded.yaml", guarded(true));
+    await up.waitFor("dev", "guarded", "Ready");
+    remove();
+    await up.waitFor("dev", "guarded", "DeletionProtected");
+    expect((await changes({ guarded: guarded(false) })).lines).toEqual([
+      "~ update PlatformKey dev/guarded: spec.deletionProtection: true -> false",
+      "- revoke PlatformKey dev/guarded (inf_...), since its deletion goes on: never used",
+      "- delete Secret dev/guarded",
+      "+ create PlatformKey dev/guarded: memory:read, in Secret dev/guarded",
+    ]);
+    expect((await changes({ guarded: guarded(true) })).lines).toEqual([]);
+    declare({ guarded: "" });
+    expect((await plan(home.data)).lines).toEqual(["0 to create, 0 to change, 0 to delete, 10 unchanged"]);
+
+    const secret = up.secretOf("dev", "guarded");
+    home.write("guarded.yaml", guarded(false));
+    await until("its end", async () => (await up.call(secret)) === 401);
+    // A further change makes up look before it would by itself.
+    home.write("guarded.yaml", `${guarded(false)}# again\n`);
+    await until("another key", async () => (await up.call(up.secretOf("dev", "guarded"))) === 200);
+    remove();
+    await until("nothing to be left of it", () => !existsSync(join(home.data, "status/dev/PlatformKey/guarded.json")));
   });
 
   test("get and describe show from where a key was called, as a server knows it", async () => {

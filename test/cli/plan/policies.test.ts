@@ -99,6 +99,26 @@ test("a plan against a cluster shows that a label goes which was applied, and is
   ]);
 });
 
+test("b471: a plan against a cluster shows that a key whose deletion waits goes where its protection is lifted", async () => {
+  const guarded = (isProtected: boolean) => key("reader", `scopes: [memory:read], deletionProtection: ${isProtected}`);
+  const held = readBase(write("main", { ...FILES, reader: guarded(true) }), NOW).map((one) =>
+    one.metadata.name === "reader" ? { ...one, metadata: { ...one.metadata, deletionTimestamp: "2026-10-31" } } : one,
+  );
+  expect(await planOf(held, { reader: guarded(false) }, false)).toMatchObject({
+    objects: [
+      {
+        action: "delete",
+        changes: [
+          { text: "update PlatformKey dev/reader: spec.deletionProtection: true -> false" },
+          { text: "revoke PlatformKey dev/reader, since its deletion goes on: never used" },
+          { text: "delete Secret dev/reader" },
+        ],
+      },
+    ],
+    unchanged: 2,
+  });
+});
+
 test("a plan says nothing where a policy and its keys stay as they are", async () => {
   const rules = "expiry: { default: 480h }, rateLimit: { concurrent: { default: 4 } }";
   const files = { ...FILES, policy: policy(rules) };
