@@ -5,7 +5,12 @@ import type { ResolvedReferences } from "../../domain/key/declaration/resolved-r
 import { declareKey } from "../../domain/key/fields/declare-key.ts";
 import { isLost, isTampered } from "../../domain/key/issuance/issuance-policy.ts";
 import { importHash, importText } from "../../domain/key/observed/import.ts";
-import type { Importable, ObservedDeclaration, ObservedKey } from "../../domain/key/observed/observed-key.ts";
+import {
+  governedKey,
+  type Importable,
+  type ObservedDeclaration,
+  type ObservedKey,
+} from "../../domain/key/observed/observed-key.ts";
 import {
   type ReferenceScope,
   referencedLibraries,
@@ -15,7 +20,7 @@ import { decideTakeOver, type TakeOverRequest } from "../../domain/key/observed/
 import { lowest } from "../../domain/key/policies/bounds.ts";
 import { type HoldResult, holdToPolicies } from "../../domain/key/policies/hold-to-policies.ts";
 import { isKeyId } from "../../domain/key/stored/key-id.ts";
-import { versionIn } from "../../domain/key/stored/stored-key.ts";
+import { type StoredKey, versionIn } from "../../domain/key/stored/stored-key.ts";
 import { isRecord } from "../../domain/manifest/document/identity.ts";
 import { dataKeyTitle } from "../../domain/redact.ts";
 import { readKeyBudgets } from "../../store/budgets/read-budgets.ts";
@@ -58,8 +63,8 @@ export type KeyObservation = DeclarationObservation &
     readonly isRead: boolean;
     /** Use of the key's own budgets; empty for a key without budgets, and for a revoked key. */
     readonly budgets: readonly BudgetStanding[];
-    /** Name of the team that holds the namespace; null if none does. */
-    readonly team: string | null;
+    /** Name of the team that holds the namespace, or while none does, of the key's own; undefined without either. */
+    readonly team: string | undefined;
   };
 
 /**
@@ -100,14 +105,19 @@ export async function observeDeclaration(
  * would work again, undeclared, once the team has the namespace back (threats b448).
  */
 async function isLeftBehind(
-  { store, cluster }: KeyDeps,
+  deps: KeyDeps,
   { deleting, namespace }: DeclaredObject<"PlatformKey">,
   { retainOnDelete }: DeclaredKey,
   stored: LoadedKey | undefined,
 ): Promise<boolean> {
-  if (!deleting || !retainOnDelete || stored === undefined) return false;
-  const team = (await teamNames(store.db, [stored.teamId])).get(stored.teamId);
-  return team !== undefined && hasGivenUp(cluster, team, namespace);
+  if (!deleting || !retainOnDelete) return false;
+  const team = await findOwnTeam(deps, stored);
+  return team !== undefined && hasGivenUp(deps.cluster, team, namespace);
+}
+
+/** Finds the name of the team that a key belongs to; undefined if there is no key. */
+async function findOwnTeam({ store }: KeyDeps, key: StoredKey | undefined): Promise<string | undefined> {
+  return key && (await teamNames(store.db, [key.teamId])).get(key.teamId);
 }
 
 /**
@@ -148,7 +158,8 @@ export async function observeKey(
     steadyFrom: deps.databaseClock.steadyFrom(now),
   };
   const budgets = await observeBudgets(deps, stored, now);
-  return { ...declaration, ...context, observed, secret, isRead, budgets, team: team?.name ?? null };
+  const teamName = team?.name ?? (await findOwnTeam(deps, governedKey(observed)));
+  return { ...declaration, ...context, observed, secret, isRead, budgets, team: teamName };
 }
 
 async function observeBudgets(

@@ -34,7 +34,7 @@ export function keyStatus(
     observedGeneration: object.generation,
     keyID: key?.id,
     keyPrefix: active?.prefix ?? key?.versions[0]?.prefix,
-    team: team ?? undefined,
+    team,
     effectiveScopes: declared.scopes,
     secretRef: secretRef(observed, active),
     currentVersion: active?.number,

@@ -280,6 +280,7 @@ describe("docs/security/threats.md", () => {
       "b469",
       "b470",
       "b471",
+      "b472",
     ];
     const faults = [
       "c82",

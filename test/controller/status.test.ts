@@ -97,6 +97,21 @@ describeWorlds("the status of a key", (setup) => {
     expect([after.observedGeneration, after.keyID, after.effectiveScopes]).toEqual([2, id, ["memory:read"]]);
   });
 
+  it("b472: names the team of an issued key while no team holds its namespace, and none of a key that was not issued", async (context) => {
+    const [giving, deleted] = [team("team-b", ["given"]), team("team-c", ["deleted"])];
+    const namespaces = ["given", "deleted", "teamless"];
+    const keys = namespaces.map((namespace) => key("agent", {}, namespace));
+    const world = await startWorld(context, setup(), giving, deleted, ...keys);
+    await world.declare(team("team-b", []));
+    await world.remove(deleted);
+    await world.rest();
+    const teamOf = async (namespace: string) => {
+      expect(world.condition("Ready", "agent", "PlatformKey", namespace)).toBe("False/NamespaceUnclaimed");
+      return (await world.status("agent", namespace)).team;
+    };
+    expect(await Promise.all(namespaces.map(teamOf))).toEqual(["team-b", "team-c", undefined]);
+  });
+
   it("shows when the key and each of its versions were last used, a day later at the earliest", async (context) => {
     const world = await startWorld(context, setup(), key("agent", { rotation: { trigger: "a" } }));
     await world.declare(key("agent", { rotation: { trigger: "b" } }));

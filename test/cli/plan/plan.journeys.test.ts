@@ -383,6 +383,25 @@ describe("keyplane plan with the data folder", () => {
     await until("nothing to be left of it", () => !existsSync(join(home.data, "status/dev/PlatformKey/guarded.json")));
   });
 
+  test("b472: shows that the keys of a namespace work on where its team has it back, and end where another team gets it", async () => {
+    const names = Object.keys(KEYS).filter((name) => name !== "byhand");
+    const ready = (reason: string) => Promise.all(names.map((name) => up.waitFor("dev", name, reason)));
+    home.write("team.yaml", team("research", "spare") + team("support", "helpdesk"));
+    await ready("NamespaceUnclaimed");
+    expect((await changes({})).lines).toEqual([
+      '~ update PlatformTeam research: spec.namespaces: ["spare"] -> ["dev","spare"]',
+    ]);
+    const { lines } = await changes({ other: team("support", "helpdesk", "dev"), team: team("research", "spare") });
+    expect(lines).toContainEqual(
+      expect.stringMatching(
+        /^- revoke PlatformKey dev\/plain \(inf_\.\.\.\), since its namespace goes to another team/,
+      ),
+    );
+    home.write("team.yaml", team("research", "dev", "spare") + team("support", "helpdesk"));
+    await ready("Ready");
+    expect(await up.call(up.secretOf("dev", "plain"))).toBe(200);
+  });
+
   test("get and describe show from where a key was called, as a server knows it", async () => {
     const described = (await keyplane(["describe", "key", "dev/plain", "--data", home.data])).out;
     expect(described).toMatch(new RegExp(`Called from: +127.0.0.0/24, last on ${today()}`));
