@@ -200,7 +200,10 @@ export function decideForKey(
 }
 
 /** Returns the operation; undefined if it is of a kind that the gateway does not serve, as an unknown path is. */
-function servedBy({ operations }: GatewayRecord, operation: OperationName | undefined): OperationName | undefined {
+export function servedBy(
+  { operations }: GatewayRecord,
+  operation: OperationName | undefined,
+): OperationName | undefined {
   if (operation === undefined || !isServedOperation(operation)) return operation;
   return operations.includes(GATEWAY_OPERATIONS[operation].kind) ? operation : undefined;
 }

@@ -92,7 +92,7 @@ function isServed(
 }
 
 /** Returns the answer to a call of a kind that the gateway does not name. */
-function unservedKind({ operations }: GatewayRecord, kind: OperationKind): Problem {
+export function unservedKind({ operations }: GatewayRecord, kind: OperationKind): Problem {
   return problem(
     "not_found",
     `This gateway does not serve ${kind}: have ${kind} added to its spec.operations, which are ${listed(operations)}.`,

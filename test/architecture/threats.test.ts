@@ -281,6 +281,7 @@ describe("docs/security/threats.md", () => {
       "b470",
       "b471",
       "b472",
+      "b473",
     ];
     const faults = [
       "c82",

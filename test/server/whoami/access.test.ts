@@ -18,6 +18,8 @@ beforeAll(async () => {
   for (const [name, team, spec] of [
     ["main", "research", { routes: ROUTES }],
     ["second", "research", { routes: ROUTES, routesOnly: true }],
+    ["pictures", "research", { operations: ["images"] }],
+    ["plain", "research", { routes: ROUTES, operations: ["generate"] }],
     ["foreign", "others", {}],
   ] as const) {
     await api.send("POST", "/gateways", { name, team, spec: { publicID: name, upstreams: UPSTREAMS, ...spec } });
@@ -88,6 +90,39 @@ describe("what a key may do", () => {
     ] as const) {
       expect(await ask(key, `scope=gateway:generate&${question}`), question).toBe(answer);
     }
+  });
+
+  test("b473: is answered of what the gateway serves, as calls are decided", async () => {
+    const all = await makeKey({ scopes: ["gateway:generate", "gateway:embed", "gateway:routes", "gateway:files"] });
+    const narrow = await makeKey({ scopes: ["gateway:generate"] });
+    const lacks = (scope: string) => `no: the key lacks the scope ${scope}`;
+    const unserved = (kind: string, served: string) =>
+      `no: This gateway does not serve ${kind}: have ${kind} added to its spec.operations, which are ${served}.`;
+    for (const [key, question, answer] of [
+      [all, "scope=gateway:generate&gateway=pictures", "yes: the key has the scope gateway:generate"],
+      [all, "scope=gateway:routes&gateway=plain&model=fast-chat", "yes: the key has the scope gateway:routes"],
+      [narrow, "scope=gateway:routes&gateway=plain&model=fast-chat", lacks("gateway:routes")],
+      [all, "scope=gateway:files&gateway=main", unserved("files", "generate, embed, models")],
+      [narrow, "scope=gateway:files&gateway=main", unserved("files", "generate, embed, models")],
+      [all, "scope=gateway:embed&gateway=pictures&model=gpt-5", unserved("embed", "images")],
+      [narrow, "scope=gateway:embed&gateway=main", lacks("gateway:embed")],
+    ] as const) {
+      expect(await ask(key, question), question).toBe(answer);
+    }
+    const call = (path: string, body?: object) =>
+      fetch(`${api.url}/g/${path}`, {
+        method: body === undefined ? "GET" : "POST",
+        headers: { authorization: `Bearer ${all.secret}`, "content-type": "application/json" },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+    expect((await call("pictures/v1/images/generations", { model: "m", prompt: "x" })).status).toBe(502);
+    const refused = await call("main/v1/files");
+    expect([refused.status, await refused.json()]).toMatchObject([
+      404,
+      {
+        error: { message: expect.stringContaining(unserved("files", "generate, embed, models").slice("no: ".length)) },
+      },
+    ]);
   });
 
   test("is answered of a key that is bound to a gateway, and gives away nothing of another team's", async () => {

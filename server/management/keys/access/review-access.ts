@@ -1,11 +1,13 @@
 import { permits } from "../../../../domain/access/authorize.ts";
+import { GATEWAY_OPERATIONS, isServedOperation } from "../../../../domain/access/gateway-operations.ts";
 import type { GatewayRecord, KeyRecord } from "../../../../domain/access/key-record.ts";
 import type { RefusalCause } from "../../../../domain/access/key-state.ts";
 import { OPERATIONS, type OperationName } from "../../../../domain/access/operations.ts";
 import { SCOPES, type Scope } from "../../../../domain/access/scopes.ts";
 import type { Db } from "../../../../store/database/change.ts";
-import { decideForKey } from "../../../auth/decide.ts";
+import { decideForKey, servedBy } from "../../../auth/decide.ts";
 import { resolve } from "../../../gateway/resolve.ts";
+import { unservedKind } from "../../../gateway/unserved-path.ts";
 import { Problem, problem } from "../../../http/problems/problem.ts";
 import { findNamedLibrary, noSuchLibrary } from "../../../libraries/libraries.ts";
 import { NAME } from "../../request-schemas.ts";
@@ -54,18 +56,26 @@ export async function reviewAccess(
   key: KeyRecord | undefined,
   question: AccessQuestion,
 ): Promise<Access> {
-  const operation = OPERATION_OF[question.scope];
-  const { product } = OPERATIONS[operation];
+  const { scope, library, model, gateway: publicId } = question;
+  const operations = OPERATIONS_OF[scope];
+  const [usual] = operations;
+  const { product } = OPERATIONS[usual];
   assertFits(product, question);
-  const judged = decideForKey(deps, key, { product, operation, publicId: question.gateway }, null);
-  if ("granted" in judged) return no(REFUSALS[judged.cause] ?? `the key lacks the scope ${question.scope}`);
-  const { library, model } = question;
+  const gateway = publicId === undefined ? undefined : deps.index.findGateway(publicId);
+  const operation = gateway && operations.find((one) => servedBy(gateway, one) !== undefined);
+  const judged = decideForKey(deps, key, { product, operation: operation ?? usual, publicId }, null);
+  if ("granted" in judged) {
+    if (judged.code === "not_found" && gateway && isServedOperation(usual)) {
+      return no(unservedKind(gateway, GATEWAY_OPERATIONS[usual].kind).detail);
+    }
+    return no(REFUSALS[judged.cause] ?? `the key lacks the scope ${scope}`);
+  }
   if (library !== undefined && (await findNamedLibrary(db, judged.key, library)) === undefined) {
     return no(await noSuchLibrary(db, judged.key, library));
   }
   const refusal =
     judged.gateway === null || model === undefined ? undefined : refusalOfModel(judged.gateway, judged.key, model);
-  return refusal === undefined ? { allowed: true, reason: `the key has the scope ${question.scope}` } : no(refusal);
+  return refusal === undefined ? { allowed: true, reason: `the key has the scope ${scope}` } : no(refusal);
 }
 
 /**
@@ -84,13 +94,18 @@ function refusalOfModel(gateway: GatewayRecord, key: KeyRecord, model: string): 
 
 const no = (reason: string): Access => ({ allowed: false, reason });
 
-/** Operations that need a single scope, by their scope. All operations of a scope are decided alike. */
-const OPERATION_OF = Object.fromEntries(
+/**
+ * Operations that need a single scope, by their scope, the usual one first. Those that a gateway serves are decided
+ * alike.
+ */
+const OPERATIONS_OF = Object.fromEntries(
   SCOPES.map((wanted) => [
     wanted,
-    (Object.keys(OPERATIONS) as OperationName[]).find((name) => OPERATIONS[name].scope === wanted),
+    (Object.keys(OPERATIONS) as OperationName[]).filter(
+      (name) => OPERATIONS[name].scope === wanted && OPERATIONS[name].product !== "key",
+    ),
   ]),
-) as Record<Scope, OperationName>;
+) as unknown as Record<Scope, readonly [OperationName, ...OperationName[]]>;
 
 /** Texts for the causes of a decision. A missing scope has none, which the answer names itself. */
 const REFUSALS: Readonly<Record<string, string>> = {
