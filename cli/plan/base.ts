@@ -5,6 +5,7 @@ import type { Status } from "../../domain/kinds/kinds.ts";
 import { isOfKind, type ManifestWorld, type WorldObject, worldOf } from "../../domain/manifest/set/manifest-world.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import { versionStateOf } from "../source/version-state.ts";
+import { assertPresent } from "../validate/manifest-files.ts";
 import { forecastKey, type KeyForecast } from "./key-forecast.ts";
 import type { KeyObject } from "./key-of-status.ts";
 import type { KnownSecrets } from "./known-secrets.ts";
@@ -18,9 +19,10 @@ import { readDeclared } from "./read-declared.ts";
  * faults are left out.
  *
  * @param now milliseconds since the epoch
- * @throws UsageError for a path that does not exist
+ * @throws UsageError for a path that does not exist, and for standard input
  */
 export function readBase(path: string, now: number): CurrentObject[] {
+  assertPresent([path], "--base ");
   const { declared, secrets } = readDeclared([path], undefined, () => undefined, true);
   const after = worldOf([...declared.values()]);
   const known = { declared: secrets, isThere: () => undefined };

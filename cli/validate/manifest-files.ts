@@ -29,16 +29,19 @@ export async function readStdin(paths: readonly string[]): Promise<Uint8Array | 
   return Buffer.concat(pieces);
 }
 
+/** Flags that name files, none for arguments, and whether `-` is standard input for them. */
+const READS_STDIN = { "--filename ": true, "": true, "--base ": false, "--price-list ": false };
+
 /**
  * Checks that all paths exist.
  *
  * @param flag flag that names the paths; empty if they are arguments
- * @throws UsageError for a path that does not exist
+ * @throws UsageError for a path that does not exist, and for standard input where it is not read
  */
-export function assertPresent(
-  paths: readonly string[],
-  flag: "--filename " | "--price-list " | "" = "--filename ",
-): void {
+export function assertPresent(paths: readonly string[], flag: keyof typeof READS_STDIN = "--filename "): void {
+  if (!READS_STDIN[flag] && paths.includes(STDIN)) {
+    throw new UsageError(`${flag}${STDIN}: standard input is not read here: write it to a file, and name that`);
+  }
   const absent = paths.find((path) => path !== STDIN && statSync(path, { throwIfNoEntry: false }) === undefined);
   if (absent !== undefined) throw new UsageError(`${flag}${absent}: there is no such file or folder`);
 }

@@ -282,6 +282,7 @@ describe("docs/security/threats.md", () => {
       "b471",
       "b472",
       "b473",
+      "b474",
     ];
     const faults = [
       "c82",

@@ -144,7 +144,21 @@ describe("keyplane plan --base", () => {
       2,
       expect.stringContaining("--data, --kubeconfig and --base are several things"),
     ]);
-    expect((await keyplane(["plan", "-f", manifests, "--base", join(folder, "nowhere")])).code).toBe(2);
+    expect(await keyplane(["plan", "-f", manifests, "--base", join(folder, "nowhere")])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/--base \S+nowhere: there is no such file or folder/),
+    });
+  });
+
+  test("b474: refuses standard input, which it does not read, as what to compare with", async () => {
+    const manifests = write("branch", SMALL);
+    for (const filename of [manifests, "-"]) {
+      expect(await keyplane(["plan", "-f", filename, "--base", "-"]), filename).toMatchObject({
+        code: 2,
+        out: "",
+        err: expect.stringContaining("--base -: standard input is not read here: write it to a file, and name that"),
+      });
+    }
   });
 });
 

@@ -44,6 +44,12 @@ describe("keyplane validate --price-list", () => {
       code: 2,
       err: expect.stringContaining("there is no such file"),
     });
+    expect(await keyplane(["validate", "--price-list", "-"])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(
+        "--price-list -: standard input is not read here: write it to a file, and name that",
+      ),
+    });
   });
 
   test("goes with manifests, and what is in their folder is another matter", async () => {
