@@ -4,7 +4,14 @@ import { parseMoment } from "./command/since.ts";
 import { ageText } from "./output/age.ts";
 import { type StructuredFormat, streamedText } from "./output/output.ts";
 import { formatTable } from "./output/table.ts";
-import { type NamespaceFlags, namespaceIn, namespaceOptions, requireSome, wantedOf } from "./source/find-one.ts";
+import {
+  findOne,
+  type NamespaceFlags,
+  namespaceIn,
+  namespaceOptions,
+  requireSome,
+  wantedOf,
+} from "./source/find-one.ts";
 import { openSource, type SourceFlags, sourceOptions } from "./source/open-source.ts";
 import type { ListedEvent } from "./source/source.ts";
 
@@ -22,7 +29,7 @@ export const addEvents: AddCommand = (program, { env, out }) => {
     program
       .command("events")
       .description("show events of keys, teams, gateways and libraries, the latest last")
-      .argument("[key]", "NAME or NAMESPACE/NAME of a key, for its events only"),
+      .argument("[key]", "a key's NAME, NAMESPACE/NAME or id, for its events"),
   );
   namespaceOptions(command)
     .option("--since <when>", `the start, a duration or a time (default ${USUAL_SINCE}; of one key: all that is kept)`)
@@ -40,7 +47,9 @@ export const addEvents: AddCommand = (program, { env, out }) => {
       const source = await openSource(env, flags);
       try {
         const kind = named === undefined ? undefined : "PlatformKey";
-        const events = await source.events({ ...wanted, kind, from });
+        const key = wanted.id === undefined ? undefined : await findOne(source, "PlatformKey", wanted);
+        const { namespace, name } = key?.metadata ?? wanted;
+        const events = await source.events({ namespace, name, id: wanted.id, kind, from });
         if (kind !== undefined && events.length === 0) await requireSome(source, kind, wanted);
         if (output === "table") out(eventTable(events, now));
         else for (const event of events) out(streamedText(event, output));

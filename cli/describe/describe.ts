@@ -5,7 +5,7 @@ import { outputOption, outputText, type StructuredFormat } from "../output/outpu
 import { findOne, wantedOf } from "../source/find-one.ts";
 import { KIND_WORDS, kindOf, PLURALS, unknownKind } from "../source/kind-words.ts";
 import { openSource, type SourceFlags, sourceOptions } from "../source/open-source.ts";
-import type { ListedEvent, ListedObject, Source } from "../source/source.ts";
+import { type ListedEvent, type ListedObject, listedKeyId, type Source } from "../source/source.ts";
 import { describeObject } from "./describe-object.ts";
 
 type Flags = SourceFlags & { readonly namespace?: string; readonly output?: StructuredFormat };
@@ -16,7 +16,7 @@ export const addDescribe: AddCommand = (program, { env, out }) => {
       .command("describe")
       .description("show one object: conditions, versions, what to do next, recent events")
       .argument("<kind>", `${PLURALS}, or the singular`)
-      .argument("<name>", "NAME or NAMESPACE/NAME"),
+      .argument("<name>", "NAME, NAMESPACE/NAME or a key's id"),
   )
     .option("-n, --namespace <name>", "its namespace, where the name is ambiguous")
     .addOption(outputOption())
@@ -48,7 +48,7 @@ export const addDescribe: AddCommand = (program, { env, out }) => {
 
 /** Asks which networks a key was called from; undefined if that cannot be asked, in which case the events say why. */
 async function callersOf(source: Source, { callers, ...object }: ListedObject): Promise<ListedObject["callers"]> {
-  const id = keyIdOf(object);
+  const id = listedKeyId(object);
   return callers ?? (id === undefined ? undefined : source.callers(id).catch(() => undefined));
 }
 
@@ -58,14 +58,10 @@ async function callersOf(source: Source, { callers, ...object }: ListedObject): 
  */
 async function budgetsOf(source: Source, object: ListedObject): Promise<ListedObject["budgets"]> {
   const { kind, status } = object;
-  const keyId = keyIdOf(object);
+  const keyId = listedKeyId(object);
   if (keyId !== undefined) return source.budgets("keys", keyId).catch(() => undefined);
   const teamId = kind === "PlatformTeam" && status !== undefined && "teamID" in status ? status.teamID : undefined;
   return teamId === undefined ? undefined : source.budgets("teams", teamId).catch(() => undefined);
-}
-
-function keyIdOf({ kind, status }: Pick<ListedObject, "kind" | "status">): string | undefined {
-  return kind === "PlatformKey" && status !== undefined && "keyID" in status ? status.keyID : undefined;
 }
 
 /** Reads the events of an object, or why they cannot be read: the object is described without them then. */
@@ -74,7 +70,7 @@ async function eventsOf(
   { kind, metadata, status }: ListedObject,
 ): Promise<readonly ListedEvent[] | string> {
   const { namespace, name } = metadata;
-  const id = keyIdOf({ kind, status });
+  const id = listedKeyId({ status });
   return source
     .events({ kind, name, ...(namespace !== "" && { namespace }), ...(id !== undefined && { id }) })
     .catch((error: unknown) => errorMessage(error));

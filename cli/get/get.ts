@@ -31,7 +31,7 @@ export const addGet: AddCommand = (program, process) => {
       .command("get")
       .description("list objects and their state, or usage")
       .argument("<kind>", `${PLURALS}, ${ALL} or ${USAGE}; the singular and kubectl's names work too`)
-      .argument("[names...]", "NAME or NAMESPACE/NAME; for usage one key, also by id or prefix"),
+      .argument("[names...]", "NAME, NAMESPACE/NAME or key's id; for usage one, also by prefix"),
   );
   usageOptions(namespaceOptions(command))
     .option("-l, --selector <labels>", "a label selector, as in kubectl; not with --server")

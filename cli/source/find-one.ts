@@ -2,7 +2,7 @@ import type { Kind } from "../../domain/kinds/kinds.ts";
 import type { CliCommand } from "../command/cli-command.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { KIND_WORDS } from "./kind-words.ts";
-import { type ListedObject, type ListFilter, listMatching, type Source } from "./source.ts";
+import { type ListedObject, type ListFilter, listedKeyId, listMatching, type Source } from "./source.ts";
 
 export type NamespaceFlags = { readonly namespace?: string; readonly allNamespaces?: true };
 
@@ -20,7 +20,7 @@ export function namespaceIn({ namespace, allNamespaces }: NamespaceFlags): strin
 /**
  * Combines a name argument and `-n` into a filter.
  *
- * @param named NAME or NAMESPACE/NAME; undefined for all
+ * @param named NAME, NAMESPACE/NAME or the id of a key; undefined for all
  * @throws UsageError if both name a namespace, or one is empty, as from an unset variable
  */
 export function wantedOf(named: string | undefined, namespace: string | undefined): ListFilter {
@@ -28,6 +28,7 @@ export function wantedOf(named: string | undefined, namespace: string | undefine
   if (named === undefined) return { namespace };
   // Of a secret nothing is said.
   if (named.startsWith("inf_")) throw new UsageError("that is the beginning of a secret: name the key instead");
+  if (named.startsWith("key_")) return { namespace, id: named };
   const [first = "", second, ...rest] = named.split("/");
   if (first === "" || second === "" || rest.length > 0) throw new UsageError(`${named}: give NAME or NAMESPACE/NAME`);
   if (second === undefined) return { namespace, name: first };
@@ -78,15 +79,20 @@ export async function findAtMostOne<K extends Kind>(
   return one;
 }
 
-function titleOf({ namespace, name }: ListFilter): string {
-  return [namespace, name].filter((part) => part !== undefined).join("/");
+function titleOf({ namespace, name, id }: ListFilter): string {
+  return [namespace, name, id].filter((part) => part !== undefined).join("/");
 }
 
 const createdAt = ({ metadata }: ListedObject): string => metadata.creationTimestamp ?? "";
 
 function several(title: string, plural: string, found: readonly ListedObject[]): string {
   const namespaces = [...new Set(found.map(({ metadata }) => metadata.namespace))];
-  if (namespaces.length === 1)
-    return `there are ${found.length} ${plural} ${title}, in several clusters: see keyplane get`;
-  return `there are ${plural} ${title} in ${namespaces.join(", ")}: say which with -n NAMESPACE`;
+  if (namespaces.length > 1 && !namespaces.includes("")) {
+    return `there are ${plural} ${title} in ${namespaces.join(", ")}: say which with -n NAMESPACE`;
+  }
+  const teams = [...new Set(found.flatMap(({ status }) => (status && "team" in status ? [status.team] : [])))];
+  const where = teams.length > 1 ? `in the teams ${teams.join(", ")}` : "in several clusters";
+  const ids = found.flatMap((object) => listedKeyId(object) ?? []);
+  const advice = ids.length > 0 ? `say which by its id: ${ids.join(", ")}` : `see keyplane get ${plural}`;
+  return `there are ${found.length} ${plural} ${title}, ${where}: ${advice}`;
 }

@@ -22,11 +22,17 @@ export async function serverSource(env: Environment, choice: ServerChoice): Prom
   const closing = new AbortController();
   const client = await openManagement(env, choice, closing.signal);
 
+  async function listKeys({ id, namespace, name }: ListFilter): Promise<KeyJson[]> {
+    if (id === undefined) return client.listKeys({ namespace, name });
+    const key = await client.getKey(id);
+    return namespace === undefined || key.namespace === namespace ? [key] : [];
+  }
+
   async function list(kind: Kind, { labels, ...wanted }: ListFilter): Promise<ListedObject[]> {
     if (labels !== undefined) throw new UsageError("-l: a server knows no labels: give --data or --kubeconfig");
     // A policy is declared, and a server does not have it.
     if (kind === "PlatformKeyPolicy") return [];
-    if (kind === "PlatformKey") return (await client.listKeys(wanted)).map(seenKey);
+    if (kind === "PlatformKey") return (await listKeys(wanted)).map(seenKey);
     return (await client.listObjects(kind, wanted)).map((object) => seenObject(kind, object));
   }
 

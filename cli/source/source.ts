@@ -62,14 +62,14 @@ export type ListedObject<K extends Kind = Kind> = {
 export type ListFilter = {
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
+  /** Id of a key; no object of another kind matches it. */
+  readonly id?: string | undefined;
   readonly labels?: LabelSelector | undefined;
 };
 
 /** Filter of events; fields that are left out match everything. */
 export type EventFilter = Omit<ListFilter, "labels"> & {
   readonly kind?: Kind | undefined;
-  /** Id of a key, since others may have its name. */
-  readonly id?: string | undefined;
   /** Time of the earliest event, in milliseconds since the epoch. */
   readonly from?: number | undefined;
 };
@@ -91,18 +91,29 @@ export type ListedEvent = {
 };
 
 export function matchesFilter(
-  { namespace, name, labels }: ListFilter,
-  { metadata }: Pick<ListedObject, "metadata">,
+  { namespace, name, id, labels }: ListFilter,
+  { metadata, status }: Pick<ListedObject, "metadata" | "status">,
 ): boolean {
   return (
     (namespace === undefined || metadata.namespace === namespace) &&
     (name === undefined || metadata.name === name) &&
+    (id === undefined || listedKeyId({ status }) === id) &&
     (labels === undefined || labels.matches(metadata.labels ?? {}))
   );
 }
 
+/** Returns the id of a key; undefined for a key that has none yet, and for another object. */
+export function listedKeyId({ status }: Pick<ListedObject, "status">): string | undefined {
+  return status !== undefined && "keyID" in status ? status.keyID : undefined;
+}
+
 /** Lists the matching objects of a kind. For a cluster-wide kind the namespace of the filter is ignored. */
-export function listMatching<K extends Kind>(source: Source, kind: K, wanted: ListFilter): Promise<ListedObject<K>[]> {
+export async function listMatching<K extends Kind>(
+  source: Source,
+  kind: K,
+  wanted: ListFilter,
+): Promise<ListedObject<K>[]> {
+  if (wanted.id !== undefined && kind !== "PlatformKey") return [];
   return source.list(kind, isClusterScoped(kind) ? { ...wanted, namespace: undefined } : wanted);
 }
 

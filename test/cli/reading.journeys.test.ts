@@ -359,6 +359,25 @@ describe("keyplane audit", () => {
   });
 });
 
+test.each([["get", "key"], ["describe", "key"], ["events"]])(
+  "keyplane %s %s means by a key's id the key that its name means",
+  async (...command) => {
+    for (const source of [data, server]) {
+      const json = JSON.parse((await keyplane(["get", "key", "dev/agent", "-o", "json", ...source])).out);
+      const id: string = json.id ?? json.status.keyID;
+      const [byId, byName] = [
+        await keyplane([...command, id, "-o", "json", ...source]),
+        await keyplane([...command, "dev/agent", "-o", "json", ...source]),
+      ];
+      expect([byId.code, byId.err, byId.out]).toEqual([0, "", byName.out]);
+      expect(await keyplane([...command, "key_aaaaaaaaaaaaaaaa", ...source])).toMatchObject({
+        code: 1,
+        err: expect.stringMatching(/there is no key/i),
+      });
+    }
+  },
+);
+
 describe("keyplane events", () => {
   test("shows what happened to one key, or of late to all, with the latest last", async () => {
     for (const source of [data, server]) {

@@ -1,6 +1,11 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
+import { UsageError } from "../../../cli/command/usage-error.ts";
 import { findOne, wantedOf } from "../../../cli/source/find-one.ts";
-import type { ListedObject, Source } from "../../../cli/source/source.ts";
+import { serverSource } from "../../../cli/source/server-source.ts";
+import { type ListedObject, matchesFilter, type Source } from "../../../cli/source/source.ts";
 
 describe("a name", () => {
   test.each([
@@ -10,6 +15,8 @@ describe("a name", () => {
     ["agent", "dev", { namespace: "dev", name: "agent" }],
     ["dev/agent", undefined, { namespace: "dev", name: "agent" }],
     ["dev/agent", "dev", { namespace: "dev", name: "agent" }],
+    ["key_abc234", undefined, { id: "key_abc234" }],
+    ["key_abc234", "dev", { namespace: "dev", id: "key_abc234" }],
   ])("%s with -n %s means %o", (named, namespace, wanted) => {
     expect(wantedOf(named, namespace)).toEqual(wanted);
   });
@@ -62,6 +69,65 @@ describe("the object that a name means", () => {
       "there are keys agent in dev, prod: say which with -n NAMESPACE",
     );
   });
+
+  test("needs the id of a key where several of a server are in one namespace, or in none", async () => {
+    const ofTeam = (keyID: string, team: string, namespace = "") => ({
+      ...key(namespace, ""),
+      status: { keyID, team },
+    });
+    await expect(find(ofTeam("key_a", "a"), ofTeam("key_b", "b"), ofTeam("key_c", "c"))).rejects.toThrow(
+      new UsageError("there are 3 keys agent, in the teams a, b, c: say which by its id: key_a, key_b, key_c"),
+    );
+    await expect(find(ofTeam("key_a", "a", "dev"), ofTeam("key_b", "a", "dev"))).rejects.toThrow(
+      new UsageError("there are 2 keys agent, in several clusters: say which by its id: key_a, key_b"),
+    );
+    await expect(find(ofTeam("key_a", "a"), ofTeam("key_b", "b", "dev"))).rejects.toThrow(
+      new UsageError("there are 2 keys agent, in the teams a, b: say which by its id: key_a, key_b"),
+    );
+  });
+
+  test("is of other kinds than keys shown by the list that has all", async () => {
+    const library = (team: string): ListedObject => ({
+      ...{ kind: "MemoryLibrary", metadata: { namespace: "", name: "agent" }, json: {} },
+      status: { team },
+    });
+    const source = sourceOf([library("a"), library("b")]);
+    await expect(findOne(source, "MemoryLibrary", wanted)).rejects.toThrow(
+      new UsageError("there are 2 libraries agent, in the teams a, b: see keyplane get libraries"),
+    );
+  });
+
+  test("is of an id the key alone, and of no other kind", async () => {
+    const asked = { id: "key_abc234" };
+    const only = key("dev", "2026-01-01T00:00:00Z");
+    expect(await findOne(sourceOf([only]), "PlatformKey", asked)).toBe(only);
+    await expect(findOne(sourceOf([only]), "ModelGateway", asked)).rejects.toThrow(
+      "there is no gateway key_abc234: see keyplane get gateways",
+    );
+  });
+});
+
+test("a key's id means that key, at a server and in what is declared", async () => {
+  const server = createServer(({ url }, response) => {
+    const key = { ...{ id: "key_a", name: "ci", namespace: "", team: "a" }, scopes: [], versions: [], state: "active" };
+    response.writeHead(url === "/api/v1/keys/key_a" ? 200 : 404).end(JSON.stringify(key));
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  try {
+    const choice = { server: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+    const source = await serverSource({ KEYPLANE_TOKEN: "t" }, choice);
+    const found = await findOne(source, "PlatformKey", wantedOf("key_a", undefined));
+    expect([found.metadata.name, found.status?.keyID]).toEqual(["ci", "key_a"]);
+    await expect(findOne(source, "PlatformKey", wantedOf("key_a", "dev"))).rejects.toThrow("there is no key dev/key_a");
+    for (const [id, isMeant] of [
+      ["key_a", true],
+      ["key_b", false],
+    ] as const) {
+      expect(matchesFilter({ id }, found)).toBe(isMeant);
+    }
+  } finally {
+    server.close();
+  }
 });
 
 function sourceOf(objects: readonly ListedObject[]): Source {
