@@ -5,7 +5,7 @@ import type { Diagnostic } from "../../domain/manifest/document/diagnostic.ts";
 import { findDuplicateManifests } from "../../domain/manifest/set/manifest-set.ts";
 import type { WorldObject } from "../../domain/manifest/set/manifest-world.ts";
 import type { SecretManifest } from "../../domain/manifest/validation/validate.ts";
-import { assertPresent, listManifestFiles, readManifestFile } from "../validate/manifest-files.ts";
+import { listDeclaredFiles, readManifestFile } from "../validate/manifest-files.ts";
 import type { KnownSecrets } from "./known-secrets.ts";
 
 /** Objects that manifests declare, and the faults in the manifests. */
@@ -33,8 +33,7 @@ export function readDeclared(
   storedSpec: (title: string) => Spec | undefined,
   isDecrypted: boolean,
 ): DeclaredSet {
-  assertPresent(paths);
-  const files = [...new Set(paths.flatMap(listManifestFiles))].map((file) =>
+  const files = listDeclaredFiles(paths).map((file) =>
     readManifestFile(file, {
       stdin,
       mayBeUnread: (kind) => isDecrypted && kind === "Secret",

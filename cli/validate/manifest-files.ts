@@ -1,5 +1,5 @@
-import { readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { isManifestPath } from "../../controller/cluster/files/manifests/find-files.ts";
 import { errorText } from "../../domain/error-text.ts";
 import type { Kind, Spec } from "../../domain/kinds/kinds.ts";
@@ -47,10 +47,27 @@ export function assertPresent(paths: readonly string[], flag: keyof typeof READS
 }
 
 /**
+ * Lists the manifests of several paths, as {@link listManifestFiles} does, and each once: a file that several paths lead
+ * to is named by the first.
+ *
+ * @throws UsageError for a path that does not exist
+ */
+export function listDeclaredFiles(paths: readonly string[]): string[] {
+  assertPresent(paths);
+  const byPlace = new Map<string, string>();
+  for (const file of paths.flatMap(listManifestFiles)) {
+    // A link to a file is another file, as it is for `up`.
+    const place = file === STDIN ? file : join(realpathSync(dirname(file)), basename(file));
+    if (!byPlace.has(place)) byPlace.set(place, file);
+  }
+  return [...byPlace.values()];
+}
+
+/**
  * Lists a file, pipe or device as named, or the manifests in a folder and below, sorted by name. Dot files and data
  * folders of `up` are left out, and in folders, as `up` does, pipes, and links to devices, pipes and folders.
  */
-export function listManifestFiles(path: string): string[] {
+function listManifestFiles(path: string): string[] {
   if (path === STDIN || !statSync(path).isDirectory()) return [path];
   return readdirSync(path, { withFileTypes: true })
     .filter(({ name }) => !name.startsWith("."))

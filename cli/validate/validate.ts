@@ -11,7 +11,7 @@ import type { AddCommand } from "../command/command.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { outputText, type StructuredFormat } from "../output/output.ts";
 import { readBounded } from "./bounded-file.ts";
-import { assertPresent, listManifestFiles, readManifestFile, readStdin } from "./manifest-files.ts";
+import { assertPresent, listDeclaredFiles, readManifestFile, readStdin } from "./manifest-files.ts";
 import { sarifOf } from "./validate-sarif.ts";
 
 type Output = StructuredFormat | "sarif";
@@ -78,13 +78,12 @@ export async function runValidate(
   if (paths.length === 0 && prices === undefined) {
     throw new UsageError("nothing to validate: name a file or a folder with --filename");
   }
-  assertPresent(paths);
   if (prices !== undefined) {
     assertPresent([prices], "--price-list ");
     if (statSync(prices, { throwIfNoEntry: false })?.isDirectory())
       throw new UsageError(`--price-list ${prices}: that is a folder: name the file`);
   }
-  const files = [...new Set(paths.flatMap(listManifestFiles))];
+  const files = listDeclaredFiles(paths);
   const found = check(files, stdin, prices);
   if (output === "sarif") out(outputText(sarifOf(found.diagnostics), "json"));
   else if (output !== undefined) out(outputText(found, output));

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -286,6 +286,25 @@ test("c99: what is not in UTF-8 is an error, in a file, from standard input and 
     1,
     ["a.yaml", "<stdin>", "prices"],
   ]);
+});
+
+test("a file that several paths name is one, shown as it was named first", async () => {
+  write("m/a.yaml", `${TEAM}---\n${library("a")}`);
+  write("m/b.yaml", library("a"));
+  symlinkSync("m", join(folder, "link"));
+  for (const [first, others] of [
+    ["m", ["m/a.yaml", "m/../m", relative(process.cwd(), join(folder, "m"))]],
+    ["link", ["m", "link/b.yaml"]],
+  ] as const) {
+    const paths = others.map((other) => (other.startsWith("..") ? other : `${folder}/${other}`));
+    expect(await validate(join(folder, first), ...paths), first).toEqual({
+      code: 1,
+      lines: [
+        `DIR/${first}/b.yaml:3:19: error: metadata.name: MemoryLibrary team-a/a is declared in DIR/${first}/a.yaml:8 too: remove one of the two`,
+        "3 manifests, 1 error, 0 warnings",
+      ],
+    });
+  }
 });
 
 describe("--fail-on warnings", () => {
