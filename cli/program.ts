@@ -11,6 +11,7 @@ import type { Terminal } from "../runtime/terminal-log.ts";
 import { CliCommand, describeOption } from "./command/cli-command.ts";
 import { type AddCommand, DETAILED_EXIT_CODE, type Process } from "./command/command.ts";
 import { environment } from "./command/config.ts";
+import { assertNoEmptyFlags } from "./command/empty-flags.ts";
 import { UsageError } from "./command/usage-error.ts";
 import { assertTrustedFiles } from "./data/trusted-files.ts";
 import { ERROR_PREFIX, errorLines } from "./output/describe-error.ts";
@@ -238,7 +239,9 @@ export async function main(args: readonly string[], host: HostProcess = ofThisPr
   // A completion is made of all of them.
   const program = await createProgram(context, output, called === "completion" ? undefined : called);
   program.hook("preAction", (_, command) => {
-    if (command instanceof CliCommand) assertTrustedFiles(command, env, voice.warn);
+    if (!(command instanceof CliCommand)) return;
+    assertNoEmptyFlags(command);
+    assertTrustedFiles(command, env, voice.warn);
   });
   try {
     await program.parseAsync([...args], { from: "user" });

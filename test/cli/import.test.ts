@@ -49,6 +49,18 @@ test("keyplane import takes no empty path, as of a variable that is not set, for
   expect([code, out, err]).toEqual([2, "", expect.stringMatching(/^keyplane: import: name a folder/)]);
 });
 
+test.each([
+  ["import", "--namespace", ""],
+  ["export", "key_1", "--namespace", ""],
+  ["can-i", "memory:read", "--as-key", "key_1", "--library", ""],
+  ["advise", "--team", ""],
+  ["events", "-n", ""],
+])("keyplane %s %s %s %s %s takes no empty text, as of a variable that is not set, for left out", async (...args) => {
+  const { code, out, err } = await keyplane([...args, "--server", url], { KEYPLANE_TOKEN: "t" });
+  const flag = args.at(-2)?.replace(/^-n$/, "--namespace");
+  expect([code, out, err]).toEqual([2, "", `keyplane: ${flag}: it is empty: give a value, or leave it out\n`]);
+});
+
 test.each(["u", "team_u"])("keyplane import takes the keys of a team, by its name or its id: %s", async (named) => {
   metadata = { namespace: "dev", name: "reader" };
   const { code, out } = await keyplane(["import", "--team", named, "--server", url], { KEYPLANE_TOKEN: "t" });
