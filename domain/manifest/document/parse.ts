@@ -45,8 +45,10 @@ export function parseManifests(content: string | Uint8Array, file: string): Pars
   if (Buffer.byteLength(content) > MAX_FILE_BYTES) {
     return refused(`the file is larger than ${MAX_FILE_BYTES >> 20} MiB: split it`);
   }
-  const text = utf8Text(content);
-  if (text === undefined) return refused(FILE_NOT_UTF8);
+  const decoded = utf8Text(content);
+  if (decoded === undefined) return refused(FILE_NOT_UTF8);
+  // Of files that were put one behind the other each may begin with a byte order mark. YAML takes off the first.
+  const text = decoded.replaceAll(/^(---[^\n]*\n)\uFEFF/gm, "$1");
   const lines = countLines(text);
   const diagnosticAt = (
     offset: number,

@@ -103,6 +103,17 @@ test.each([
   expect(parseManifests(Buffer.from(`\uFEFF${team('{ displayName: "Größe" }')}`), "f.yaml").diagnostics).toEqual([]);
 });
 
+test("a byte order mark in front of a later document is taken off, as that of a file behind another is", () => {
+  const second = team("{}").replace("name: a", "name: b");
+  for (const text of [`${team("{}")}---\n\uFEFF${second}`, `\uFEFF${team("{}")}--- # b.yaml\r\n\uFEFF${second}`]) {
+    const { documents, diagnostics } = parseManifests(text, "f.yaml");
+    expect([documents.map(({ value }) => value), diagnostics]).toMatchObject([
+      [{ apiVersion: "keyplane.dev/v1alpha1" }, { apiVersion: "keyplane.dev/v1alpha1" }],
+      [],
+    ]);
+  }
+});
+
 test("thousands of faults are cut to what a reader can use", () => {
   const errors = errorsOf(key(`{ preset: MCPReadOnly, ${Array.from({ length: 5000 }, (_, i) => `x${i}: 1`)} }`));
   expect(errors).toHaveLength(21);
