@@ -5,6 +5,7 @@ import { refuseOtherMethods } from "./auth/other-methods.ts";
 import { MCP_METADATA, METADATA_ROOT } from "./auth/protected-resource.ts";
 import { addRateHeaders } from "./auth/rate-headers.ts";
 import { observeCalls } from "./calls/call-metrics.ts";
+import { awaitKeylessBody } from "./calls/open-call.ts";
 import { TICK_MS } from "./http/answers/answer-budget.ts";
 import { observeAnswers } from "./http/answers/answer-metrics.ts";
 import { cachedText } from "./http/answers/cached-text.ts";
@@ -18,7 +19,7 @@ import { LingeringSockets, MAX_LINGERING } from "./http/connections/refused-requ
 import { withoutPorts } from "./http/forwarded-for.ts";
 import { named } from "./http/named-plugin.ts";
 import { pathHint } from "./http/path-hint.ts";
-import { errorHandler, sendProblem } from "./http/problems/error-handler.ts";
+import { errorHandler } from "./http/problems/error-handler.ts";
 import { problem } from "./http/problems/problem.ts";
 import { requireSingleHost } from "./http/single-host.ts";
 import { isOverTls } from "./http/transport-security.ts";
@@ -104,7 +105,6 @@ export async function buildApp(
   });
   holdExpectations(app.server, guard(app.routing));
   app.setErrorHandler(onError);
-  app.setNotFoundHandler(({ raw }, reply) => sendProblem(reply, problem("not_found", pathHint(raw.url ?? ""))));
   app.removeContentTypeParser("text/plain");
   app.decorateRequest("trace", null);
   app.addHook("onRequest", (request, { raw }, done) => {
@@ -124,6 +124,12 @@ export async function buildApp(
     raw.on("error", ignore);
     done();
   });
+  // Behind a plugin's own onRequest hooks, and before a body is read.
+  app.addHook("preParsing", ({ is404, raw }, _reply, payload, done) => {
+    if (is404) done(problem("not_found", pathHint(raw.url ?? "")));
+    else done(null, payload);
+  });
+  app.addHook("preParsing", awaitKeylessBody(deps.streams));
   requireKeys(app, deps, PUBLIC_ROUTES);
   refuseCodedBodies(app);
   observeCalls(deps.metrics.registry, deps.streams);

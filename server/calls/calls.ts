@@ -76,7 +76,14 @@ export type OpenStreams = {
    */
   openBody(holder: BodyHolder, request: Pick<IncomingMessage, "complete">, answer: () => void): OpenBody;
   /**
-   * Cuts the calls whose bodies come too slowly.
+   * Has the body of a request without a key come at its pace.
+   *
+   * @param answer answers the request if its body comes too slowly
+   * @returns a function that ends this
+   */
+  awaitBody(request: IncomingMessage, answer: () => void): () => void;
+  /**
+   * Cuts the calls, and answers the requests without a key, whose bodies come too slowly.
    *
    * @param now milliseconds on the monotonic clock
    */

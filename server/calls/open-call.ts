@@ -105,6 +105,19 @@ export function keepKeylessBody(
   };
 }
 
+/** Bounds the wait for the body of a request without a key, which the framework reads. */
+export function awaitKeylessBody(streams: Pick<OpenStreams, "awaitBody">): preParsingHookHandler {
+  return (request, reply, payload, done) => {
+    if (request.openCall === null && hasBody(request.raw) && !reply.raw.destroyed) {
+      reply.raw.once(
+        "close",
+        streams.awaitBody(request.raw, () => endCall(reply, "slow_body")),
+      );
+    }
+    done(null, payload);
+  };
+}
+
 function keepPieces(body: OpenBody | null, reply: FastifyReply, payload: RequestPayload): void {
   // In the same iteration as the framework's own listener, which misses nothing of it.
   payload.on("data", (piece: Buffer) => {

@@ -93,6 +93,8 @@ export class StreamRegistry implements OpenStreams {
   readonly #perKey = new CallCounts(this.#calls, ({ record }) => record.keyId);
   readonly #perTeam = new CallCounts(this.#calls, ({ teamId }) => teamId);
   readonly #pace = new BodyPace();
+  /** Requests without a key whose bodies are awaited, and what answers each. */
+  readonly #keyless = new Map<IncomingMessage, () => void>();
   readonly #onKeyEnded: () => void;
   readonly #callsPerKey: number;
   readonly #shared: SharedCalls | null;
@@ -185,6 +187,11 @@ export class StreamRegistry implements OpenStreams {
     return new KeylessBody(this.#bodies, holder, request, answer);
   }
 
+  awaitBody(request: IncomingMessage, answer: () => void): () => void {
+    this.#keyless.set(request, answer);
+    return () => this.#keyless.delete(request);
+  }
+
   track(key: KeyRecord, onCut: (cause: CutCause) => void, request?: IncomingMessage): OpenCall | LimitOwner {
     const taken = this.#fullHere(key) ?? this.#takeOverall(key);
     if (typeof taken === "string") {
@@ -246,6 +253,11 @@ export class StreamRegistry implements OpenStreams {
   cutSlowBodies(now: number): void {
     for (const call of [...this.#calls]) {
       if (call.request !== undefined && this.#pace.isTooSlow(call.request, now)) this.cut(call, "slow_body");
+    }
+    for (const [request, answer] of this.#keyless) {
+      if (!this.#pace.isTooSlow(request, now)) continue;
+      this.#keyless.delete(request);
+      answer();
     }
   }
 

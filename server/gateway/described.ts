@@ -5,7 +5,7 @@ import { operationIdOf } from "../openapi/describe-route.ts";
 import type { Header, JsonSchema, MediaTypes, Operation, Parameter, Paths, ResponseObject } from "../openapi/format.ts";
 import { RATE_HEADERS } from "../openapi/rate-headers.ts";
 import { type RefusalBody, refusals } from "../openapi/refusals.ts";
-import { KEY_BODY_REFUSALS, KEY_REFUSALS } from "../openapi/route-refusals.ts";
+import { BODY_REFUSALS, KEY_REFUSALS } from "../openapi/route-refusals.ts";
 import { KEY_SECURITY } from "../openapi/security.ts";
 import { SERVED_PATHS, type ServedPath } from "./classify.ts";
 import { ERROR_SCHEMAS, errorSchema, MODEL_LIST_SCHEMAS, MODEL_SCHEMAS } from "./described-schemas.ts";
@@ -64,9 +64,7 @@ function ofQuery({ models, kept }: OperationRow): readonly ProblemCode[] {
 
 /** Returns the refusals of a body. What passes as it comes may come too slowly, and is not read. */
 function ofBody({ models, kept }: OperationRow): readonly ProblemCode[] {
-  return models === "unused" && kept?.referring === undefined && !kept?.resumes
-    ? ["request_timeout"]
-    : KEY_BODY_REFUSALS;
+  return models === "unused" && kept?.referring === undefined && !kept?.resumes ? ["request_timeout"] : BODY_REFUSALS;
 }
 
 const TEXT = { type: "string" } as const;

@@ -40,7 +40,7 @@ const REPORT: Operation = {
       content: { "application/json": { schema: RECEIVED } },
     },
     ...refusals([
-      ...(["invalid_request", "forbidden", "forbidden_origin", "payload_too_large"] as const),
+      ...(["invalid_request", "forbidden", "forbidden_origin", "request_timeout", "payload_too_large"] as const),
       ...(["unsupported_media_type", "expectation_failed", "internal", "unavailable"] as const),
     ]),
   },

@@ -8,15 +8,14 @@ export const KEY_REFUSALS = [
   ...(["unauthorized", "forbidden", "rate_limited"] as const),
   ...(["expectation_failed", "internal", "unavailable"] as const),
 ] as const satisfies readonly ProblemCode[];
-/** Refusals of an operation that a key opens and that may have a body. */
-export const KEY_BODY_REFUSALS = [
+/** Refusals of an operation that may have a body. */
+export const BODY_REFUSALS = [
   ...(["invalid_request", "request_timeout", "payload_too_large", "unsupported_media_type"] as const),
 ] as const satisfies readonly ProblemCode[];
 
 const MANAGEMENT = [
   ...(["unauthorized", "forbidden_origin", "expectation_failed", "internal", "unavailable"] as const),
 ] as const satisfies readonly ProblemCode[];
-const BODY = ["invalid_request", "payload_too_large", "unsupported_media_type"] as const;
 
 /** True for an operation of the memory over REST, whose calls may be for a subject. */
 export function isOfMemory(operation: unknown): boolean {
@@ -39,7 +38,7 @@ export function refusalsOf({ url, schema, config }: RouteOptions, docs: RouteDoc
     ...(isManaged ? (isChange ? (["forbidden", "insufficient_storage"] as const) : (["rate_limited"] as const)) : []),
     ...(hasParameters ? (["not_found", "uri_too_long"] as const) : []),
     ...(schema?.querystring === undefined ? [] : (["invalid_request"] as const)),
-    ...(isChange ? (isKeyed ? KEY_BODY_REFUSALS : BODY) : []),
+    ...(isChange ? BODY_REFUSALS : []),
     ...(ifMatch === undefined ? [] : (["precondition_failed"] as const)),
     ...(ifMatch === "required" ? (["precondition_required"] as const) : []),
     ...(idempotent ? (["idempotency_mismatch"] as const) : []),

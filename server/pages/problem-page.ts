@@ -33,13 +33,16 @@ const SEND_AGAIN = "Reload this page in a moment, and let the browser send the f
 /** Shows errors, and URLs without a page, as pages. */
 export function showProblems(app: FastifyInstance, log: Logger): void {
   showErrors(app, log);
-  app.setNotFoundHandler((request, reply) => sendProblemPage(request, reply, NO_PAGE));
+  // Brings the plugin's URLs without a route to its error handler.
+  app.setNotFoundHandler(() => {
+    throw NO_PAGE;
+  });
 }
 
 /** Shows an error as a page, with the words that the API would answer. */
 export function showErrors(app: FastifyInstance, log: Logger): void {
   app.setErrorHandler((error, request, reply) => {
-    const shown = problemOf(error, request.method);
+    const shown = request.is404 ? NO_PAGE : problemOf(error, request.method);
     logFailure(log, request, { error, shown, message: "a page failed" });
     return sendProblemPage(request, reply, shown);
   });

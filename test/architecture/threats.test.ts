@@ -283,6 +283,7 @@ describe("docs/security/threats.md", () => {
       "b472",
       "b473",
       "b474",
+      "b475",
     ];
     const faults = [
       "c82",

@@ -49,7 +49,9 @@ export function createListener(
   added: readonly HeaderAddition[] = [],
 ): Server {
   const additions = [...(overTls ? [addTransportSecurity] : []), addErrorSource, ...added, addRequestId];
-  const options = { ...STRICT, ServerResponse: withAddedHeaders(responseClass(lingering, answers), additions) };
+  const ServerResponse = withAddedHeaders(responseClass(lingering, answers), additions);
+  // The bodies that come here are bounded by their pace, and not by a time for all of them (threats b475).
+  const options = { ...STRICT, requestTimeout: 0, ServerResponse };
   const server = tls === null ? createServer(options, route) : createTlsServer({ ...options, ...tls }, route);
   // Node silently drops headers beyond a count, and a second credential with them: their size is the bound.
   server.maxHeadersCount = 0;

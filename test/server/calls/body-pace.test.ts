@@ -1,5 +1,12 @@
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { RoutePlugin } from "../../../server/app.ts";
+import { managementToken } from "../../../server/auth/management/management-token.ts";
+import { logoutRoute } from "../../../server/auth/session/backchannel-route.ts";
 import { BodyPace } from "../../../server/calls/body-pace.ts";
+import { leakRoutes } from "../../../server/leaks/routes.ts";
+import { until } from "../../env/until.ts";
+import { holdBack } from "../auth/held-back.ts";
+import { type Harness, startHarness } from "../harness.ts";
 
 const SECOND = 1_000;
 
@@ -49,4 +56,42 @@ test("b81: time in which the server, or an upstream, does not read the body does
       (second) => second >= 100,
     ),
   ).toBe(129);
+});
+
+const TOKEN = "a-token-of-the-installation-0123456789";
+const managed: RoutePlugin = (app) => {
+  app.post("/held", { config: { management: true } }, async () => "done");
+};
+
+let server: Harness;
+beforeAll(async () => {
+  server = await startHarness({
+    mounts: [
+      { at: "", routes: managed },
+      { at: "/api/v1", routes: leakRoutes },
+      { at: "/dashboard", routes: logoutRoute },
+    ],
+    managementToken: managementToken("bootstrap-token", TOKEN),
+  });
+});
+afterAll(() => server.close());
+
+const AUTHORIZED = [`Authorization: Bearer ${TOKEN}`];
+
+test.each([
+  ["of the management API", "POST /held", AUTHORIZED],
+  ["in chunks", "POST /held", [...AUTHORIZED, "Transfer-Encoding: chunked"]],
+  ["in which a member reports a leak", "POST /api/v1/leaks", AUTHORIZED],
+  ["in which a stranger reports a leak", "POST /api/v1/leaks", []],
+  ["in which an issuer reports a sign-out", "POST /dashboard/backchannel-logout", []],
+])("b475: a body without a key, %s, that does not go on is answered 408", async (_what, target, headers) => {
+  const request = holdBack(server, target, "{}", headers);
+  let now = server.clock.monotonic();
+  await until("the answer", () => {
+    now += 10_000;
+    server.streams.cutSlowBodies(now);
+    return request.text();
+  });
+  const { status, text } = await request.answer;
+  expect([status, text]).toEqual([408, expect.stringContaining("too slowly")]);
 });

@@ -4,8 +4,11 @@ import OpenAI, { toFile } from "openai";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { OperationKind } from "../../../domain/access/key-record.ts";
 import { scopeSet } from "../../../domain/access/scopes.ts";
+import { pause } from "../../../runtime/deadline.ts";
+import { STRICT } from "../../../server/http/connections/listener.ts";
 import { until } from "../../env/until.ts";
 import type { Harness } from "../harness.ts";
+import { isDisconnected, openCaller, statusesOf } from "../http/sockets.ts";
 import { ownersInMemory } from "../ownership/owners-in-memory.ts";
 import { startFilesUpstream } from "./files-upstream.ts";
 import { PROVIDER_KEY, routeOf, startGateway, upstreamOf } from "./gateway.ts";
@@ -555,6 +558,41 @@ test("b378: a key that is revoked ends an upload in its midst, and the upstream 
   body?.enqueue(Buffer.alloc(1_000));
   expect((await answer).status).toBe(401);
   await until("the upstream sees the upload end", () => isCut);
+});
+
+/** Has listeners that are made in `body` give a whole request a second, where they give it a time at all. */
+async function withBriefRequests<T>(body: () => Promise<T>): Promise<T> {
+  const { headersTimeout, requestTimeout } = STRICT;
+  Object.assign(STRICT, { headersTimeout: 500, requestTimeout: 1_000, connectionsCheckingInterval: 50 });
+  try {
+    return await body();
+  } finally {
+    Object.assign(STRICT, { headersTimeout, requestTimeout, connectionsCheckingInterval: undefined });
+  }
+}
+
+test("b475: an upload that comes at its pace takes as long as it takes, and a head does not", async () => {
+  const here = await withBriefRequests(() => startGateway({ owners }));
+  const { publicId } = here.addGateway({ upstreams: [upstreamOf(upstream.url)], operations: SERVED });
+  const key = here.addKey({ scopes: SCOPES });
+  const head = openCaller(here.port);
+  head.socket.write(`POST /g/${publicId}/v1/files HTTP/1.1\r\nHost: x\r\n`);
+  async function* pieces() {
+    for (let piece = 0; piece < 20; piece++) {
+      yield Buffer.alloc(1_024, "a");
+      await pause(100);
+    }
+  }
+  const answer = await fetch(`${here.url}/g/${publicId}/v1/files`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "multipart/form-data; boundary=x" },
+    body: pieces(),
+    duplex: "half",
+  } as unknown as RequestInit);
+  expect([answer.status, upstream.received.at(-1)?.body.length]).toEqual([200, 20 * 1_024]);
+  await isDisconnected(head);
+  expect(statusesOf(head)).toEqual([400]);
+  await here.close();
 });
 
 test("OpenAI's SDK uploads, lists, reads, names and deletes files, and uploads in parts", async () => {

@@ -70,8 +70,10 @@ export function managementCalls(): Record<string, Calls> {
     "POST /api/v1/forgotten-policies": {
       valid: async ({ store }) => {
         const cluster = unique("gone");
+        // One that can be read: it keeps no other call's key from being made.
+        const spec = { teamSelector: { matchNames: ["none"] }, gracePeriod: "1h", maxKeys: 1 };
         await sql`insert into key_policies (cluster, uid, name, spec, teams, rules, selector_since)
-          values (${cluster}, 'u', 'production', null, '[]', '[]', now())`.execute(store.db);
+          values (${cluster}, 'u', 'production', ${JSON.stringify(spec)}, '[]', '[]', now())`.execute(store.db);
         return withToken("POST", "/forgotten-policies", { cluster });
       },
       refused: { not_found: () => withToken("POST", "/forgotten-policies", { cluster: unique("none") }) },

@@ -52,7 +52,7 @@ const REFUSALS: readonly [name: string, status: number, requestLine: string, hea
     () => [`X-API-Key: ${limited}`],
   ],
   ["the management API without a token", 401, "POST /api/v1/keys HTTP/1.1", () => [JSON_TYPE]],
-  ["a path that is not there", 404, "POST /nowhere HTTP/1.1", () => []],
+  ["a path that is not there", 404, "POST /nowhere HTTP/1.1", () => [JSON_TYPE]],
   ["a head beyond 16 KiB", 431, "POST /atoms HTTP/1.1", () => [`X-Filler: ${"x".repeat(20_000)}`]],
 ];
 
@@ -107,6 +107,22 @@ test("b82: a caller that never goes on with its body is let go", async () => {
   expect(statusesOf(silent)).toEqual([401]);
   expect(statusesOf(small)).toEqual([401]);
 });
+
+test.each([
+  ["POST /nowhere", "application/json"],
+  ["OPTIONS /nowhere", "application/json"],
+  ["POST /dashboard/nowhere", "application/x-www-form-urlencoded"],
+])(
+  "b475: %s, where nothing is, is answered before its body comes, and its connection is closed",
+  async (target, type) => {
+    const caller = openCaller(harness.port);
+    caller.socket.write(
+      `${target} HTTP/1.1\r\nHost: 127.0.0.1:${harness.port}\r\nContent-Type: ${type}\r\nContent-Length: 9\r\n\r\n`,
+    );
+    await isDisconnected(caller);
+    expect(statusesOf(caller)).toEqual([404]);
+  },
+);
 
 test("b82: a refused request without a body keeps its connection", async () => {
   const caller = start("GET /atoms HTTP/1.1", []);
