@@ -4,18 +4,16 @@ import { UNSTORED_VERSION } from "../../domain/access/key-record.ts";
 import type { MemberToken } from "../../domain/access/membership.ts";
 import { GatewayTable } from "./gateway-table.ts";
 import type { IndexMessage } from "./index-messages.ts";
-import { IndexTables } from "./index-tables.ts";
+import { IndexTables, type KeyRows } from "./index-tables.ts";
 import { InternedAttributes } from "./key-attributes.ts";
 import type { KeyIndexView } from "./key-index-view.ts";
+import type { KeyRow } from "./key-row.ts";
 import { KeyTable } from "./key-table.ts";
 import type { Lease } from "./lease.ts";
 import { LimitCells } from "./limit-cells.ts";
 import { PlaceholderKeys } from "./placeholder-keys.ts";
 import type { SharedCells } from "./shared-cells.ts";
 import { TeamTable } from "./team-table.ts";
-
-/** Times that a row may be published anew during one look-up: more is a fault, and better an error than a loop. */
-const PUBLISHED_MEANWHILE = 100;
 
 type MirrorDeps = {
   readonly port: MessagePort;
@@ -57,20 +55,23 @@ export class IndexMirror extends IndexTables implements KeyIndexView {
 
   findKey(digest: string): KeyRecord | undefined {
     this.#receive();
-    let row = this.rows.table.find(digest);
-    for (let again = 0; again < PUBLISHED_MEANWHILE && row !== 0 && !this.#isWhole(row); again++) {
-      // It was published just now, and refers to what was broadcast just before.
-      this.#receive();
-      row = this.rows.table.find(digest);
-    }
+    const row = this.rows.table.find(digest);
     return row === 0 ? this.#placeholders.find(digest) : this.recordOf(row);
   }
 
+  /**
+   * Takes in what was broadcast before the row, if that was published just now. The rows may be of former tables by
+   * then: what they refer to was broadcast before the tables that replace them.
+   */
+  protected override recordOf(row: number, rows: KeyRows = this.rows): KeyRow | undefined {
+    if (!this.#isWhole(row, rows)) this.#receive();
+    return super.recordOf(row, rows);
+  }
+
   /** True if all that the row refers to is here. */
-  #isWhole(row: number): boolean {
-    const { table, attributes } = this.rows;
+  #isWhole(row: number, { table, attributes }: KeyRows): boolean {
     const limit = table.limitOf(row);
-    return table.attributesOf(row) < attributes.size && (limit === 0 || this.limits.has(limit));
+    return row === 0 || (table.attributesOf(row) < attributes.size && (limit === 0 || this.limits.has(limit)));
   }
 
   findGateway(publicId: string): GatewayRecord | undefined {

@@ -39,8 +39,9 @@ export abstract class IndexTables {
 
   /** Returns the present record of one version of a key. */
   findVersion(keyId: string, version: number): KeyRecord | undefined {
-    for (const row of this.rows.table.rowsOf(packVersion(keyId, version, false))) {
-      const record = this.recordOf(row);
+    const { rows } = this;
+    for (const row of rows.table.rowsOf(packVersion(keyId, version, false))) {
+      const record = this.recordOf(row, rows);
       if (record?.version === version) return record;
     }
     return undefined;
@@ -109,8 +110,7 @@ export abstract class IndexTables {
     if (found instanceof KeyRow) this.rows.table.noteUse(found.row, at);
   }
 
-  protected recordOf(row: number): KeyRow | undefined {
-    const { table, attributes, generation } = this.rows;
+  protected recordOf(row: number, { table, attributes, generation }: KeyRows = this.rows): KeyRow | undefined {
     return row === 0 ? undefined : new KeyRow(table, row, generation, attributes.get(table.attributesOf(row)));
   }
 }

@@ -203,7 +203,8 @@ export class KeyTable {
 
   /**
    * Publishes a row: from here on it is found by its digest, and among its key's rows. The row that it replaces is
-   * found no more.
+   * found no more. At each moment a reader finds one of the two: among its key's rows, the new one stands behind the
+   * other, and before that is taken out (threats b476).
    */
   publish(row: number): void {
     const slots = this.#byDigest;
@@ -211,14 +212,16 @@ export class KeyTable {
     const words = this.#rows;
     const entry = row | ((words[at + 1] ?? 0) & ~ROW_MASK);
     let slot = startOf(words[at] ?? 0, slots.length);
+    let replaced = 0;
     for (; slots[slot] !== 0; slot = slot + 1 === slots.length ? 0 : slot + 1) {
       const other = (slots[slot] ?? 0) & ROW_MASK;
       if (other === 0 || !this.#haveSame(row, other, DIGEST, DIGEST_WORDS)) continue;
-      this.#takeOutOfKey(other);
+      replaced = other;
       break;
     }
     this.#addToKey(row);
     Atomics.store(slots, slot, entry);
+    if (replaced !== 0) this.#takeOutOfKey(replaced);
   }
 
   /** True if the row's digest finds this row. */

@@ -284,6 +284,7 @@ describe("docs/security/threats.md", () => {
       "b473",
       "b474",
       "b475",
+      "b476",
     ];
     const faults = [
       "c82",

@@ -55,6 +55,34 @@ describe("the index as another thread decides by it", () => {
     expect([mirror.findKey("digest"), found && mirror.findPresent(found)]).toEqual([undefined, undefined]);
   });
 
+  test("b476: has a key that was found before as it is now, also if it changes while it is looked for", () => {
+    const { index, mirror } = open();
+    index.applyKey("key_a", [version("digest")]);
+    mirror.findKey("digest");
+    /** Looks for the key, which changes once the mirror has taken in what there is. */
+    const presentAfter = (change: () => void) => {
+      const changing = { hasChanged: false };
+      const found = Object.defineProperty(keyRecord({ keyId: "key_a" }), "version", {
+        get() {
+          if (!changing.hasChanged) change();
+          changing.hasChanged = true;
+          return 1;
+        },
+      });
+      return mirror.findPresent(found)?.libraryIds;
+    };
+    expect(presentAfter(() => index.applyKey("key_a", [version("digest", { libraryIds: ["lib_1"] })]))).toEqual([
+      "lib_1",
+    ]);
+    const andNewTables = presentAfter(() => {
+      index.applyKey("key_a", [version("digest", { libraryIds: ["lib_2"] })]);
+      for (let n = 0; n < 2_000; n++) {
+        index.applyKey("key_b", [version("other", { keyId: "key_b", libraryIds: [`lib_${n}`] })]);
+      }
+    });
+    expect([andNewTables, mirror.findKey("digest")?.libraryIds]).toEqual([["lib_2"], ["lib_2"]]);
+  });
+
   test("goes over to the tables that replace those it has, and keeps nothing of the old ones", () => {
     const { index, mirror, broadcast } = open();
     index.applyKey("key_a", [version("old")]);

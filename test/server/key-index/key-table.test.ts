@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { packVersion } from "../../../server/context/packed-key-id.ts";
 import { KeyTable } from "../../../server/key-index/key-table.ts";
 
@@ -50,6 +50,27 @@ describe("a row", () => {
     const [before, after] = [publish(table, one), publish(table, one)];
     expect([table.find(one), rowsOf(table)]).toEqual([after, [after]]);
     expect([table.isPublished(before), table.isPublished(after)]).toEqual([false, true]);
+  });
+
+  test("b476: takes the place of another without a moment in which its key has none, or its digest", () => {
+    const table = KeyTable.allocate(8);
+    const one = digest();
+    publish(table, one);
+    const other = new KeyTable(table.buffers);
+    const moments: [rows: number, isFound: boolean][] = [];
+    const { store } = Atomics;
+    vi.spyOn(Atomics, "store").mockImplementation(((...args: Parameters<typeof store>) => {
+      const stored = store(...args);
+      moments.push([rowsOf(other).length, other.find(one) !== 0]);
+      return stored;
+    }) as typeof store);
+    publish(table, one);
+    vi.restoreAllMocks();
+    expect(moments).toEqual([
+      [2, true],
+      [2, true],
+      [1, true],
+    ]);
   });
 
   test("that is taken out is found no more, and those that were put beside it still are", () => {
