@@ -108,6 +108,8 @@ export class BudgetGrants {
   readonly #draws: DrawQueue<LedgerLine, LedgerAnswer | null>;
   readonly #answerMs: number;
   #awayUntil = 0;
+  /** True if the ledger did not take the last lines: it would not know of what is given back. */
+  #isCutOff = false;
   #round: Promise<void> | undefined;
 
   constructor(deps: BudgetGrantsDeps) {
@@ -290,7 +292,7 @@ export class BudgetGrants {
       if (held.writing !== undefined && !isLast) continue;
       const isOver = held.period.endsAt <= time;
       const isKept = held.isAsked && !isLast && !isOver && held.refused === undefined;
-      const spare = isKept ? Math.min(held.unasked, held.free) - Math.max(0, held.left) / KEPT_SHARE : held.free;
+      const spare = isKept ? this.#spareOf(held) : held.free;
       if (spare > 0) {
         held.free -= spare;
         held.isChanged = true;
@@ -307,6 +309,11 @@ export class BudgetGrants {
     }
   }
 
+  /** Returns what a budget holds that no call has asked for since the last round, beyond the share that is kept. */
+  #spareOf({ unasked, free, left }: HeldBudget): number {
+    return this.#isCutOff ? 0 : Math.min(unasked, free) - Math.max(0, left) / KEPT_SHARE;
+  }
+
   async #writeLines(all: readonly HeldBudget[]): Promise<void> {
     const lines = all.map((held) => {
       held.isChanged = false;
@@ -315,6 +322,7 @@ export class BudgetGrants {
     });
     const written = this.#deps.write(lines).then(
       (answers) => {
+        this.#isCutOff = false;
         // What another transaction has locked is written in the next round.
         for (const [position, held] of all.entries()) {
           const answer = answers[position] ?? null;
@@ -323,6 +331,7 @@ export class BudgetGrants {
         }
       },
       () => {
+        this.#isCutOff = true;
         for (const held of all) held.isChanged = true;
       },
     );

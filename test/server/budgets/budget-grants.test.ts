@@ -279,6 +279,20 @@ test("b129: a thread that is called all the time gives back what its calls need 
   expect(held).toBeLessThan(60_000);
 });
 
+test("b129: a thread that is called all the time keeps what it was granted while the database is away", async () => {
+  const { clock, thread, database } = inMemory();
+  const key = keyWith({ tokens: 1_000_000 });
+  const burst = await Promise.all(Array.from({ length: 20 }, () => reserved(thread, key, 32_000)));
+  for (const call of burst) thread.settle(call, usedOf(500));
+  database.isAway = true;
+  for (let round = 0; round < 5; round++) {
+    thread.settle(await reserved(thread, key, 1_000), usedOf(100));
+    await thread.endRound();
+    clock.advance(1_000);
+  }
+  expect(await kindOf(thread, key, 32_000)).toBe("reserved");
+});
+
 test("b129: of the last tokens a thread that is called all the time keeps no more than a fiftieth from the others", async () => {
   const { clock, open } = inMemory();
   const [busy, other] = [open(), open()];
