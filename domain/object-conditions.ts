@@ -129,7 +129,7 @@ function faultOf({ upstream, secret, key, isUnusable, writtenBy }: MissingCreden
   }
   const size = `of at most ${MAX_CREDENTIAL_LENGTH.toLocaleString("en")} characters`;
   return isUnusable
-    ? `${names} ${dataKeyTitle(key)} of Secret ${secret}, which holds no credential: write one of visible ASCII there, without spaces, ${size}.`
+    ? `${names} ${dataKeyTitle(key)} of Secret ${secret}, which no header carries: write it there in one line, without typographic quotes and the like, ${size}.`
     : undefined;
 }
 

@@ -6,7 +6,7 @@ import {
   publicIdAccepted,
   type RefusingUpstream,
 } from "../../domain/object-conditions.ts";
-import { isCredential } from "../../domain/provider-credential.ts";
+import { isSendableCredential } from "../../domain/provider-credential.ts";
 import { generatedPublicId } from "../../domain/public-id.ts";
 import { change } from "../../store/database/change.ts";
 import { PublicIdTakenError } from "../../store/database/errors.ts";
@@ -136,7 +136,7 @@ async function readUpstreams(
     if ("why" in read) return read;
     const text = read.secret?.data[credentialRef.key]?.trim() ?? "";
     const writtenBy = writingKey(read.secret);
-    const credential = isCredential(text) && writtenBy === undefined ? text : null;
+    const credential = isSendableCredential(text) && writtenBy === undefined ? text : null;
     const { name: secret, key } = credentialRef;
     if (credential === null) {
       const isUnusable = text !== "";

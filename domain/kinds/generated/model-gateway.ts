@@ -48,7 +48,7 @@ export type ModelGatewaySpec = {
      */
     baseURL: string;
     /**
-     * The Secret in this namespace with the provider's credential, at most 4,096 visible ASCII characters. Left out, calls go without one, as to a model server of one's own.
+     * The Secret in this namespace with the provider's credential, at most 4,096 characters. Left out, calls go there without a credential, as to a model server of one's own.
      */
     credentialRef?: {
       /**

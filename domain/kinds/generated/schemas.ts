@@ -404,7 +404,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "pattern": "^https?://[^\\s\\x00/?#@]+(/[^\\s\\x00?#]*)?$"
                 },
                 "credentialRef": {
-                  "description": "The Secret in this namespace with the provider's credential, at most 4,096 visible ASCII characters. Left out, calls go without one, as to a model server of one's own.",
+                  "description": "The Secret in this namespace with the provider's credential, at most 4,096 characters. Left out, calls go there without a credential, as to a model server of one's own.",
                   "type": "object",
                   "required": [
                     "name"

@@ -360,7 +360,7 @@ export type ModelGatewaySpecArgs = {
     dialect: Input<"openai" | "gemini" | "anthropic">;
     /** The http or https URL of its origin, with a path prefix if it has one, as the provider gives it for the dialect's SDK. The operation's path, such as /v1/chat/completions, is appended: with openai, without its version where the prefix has one, such as /v1, /api/paas/v4 or /v1beta/openai; with gemini, where the prefix is one; with anthropic, where it ends in /v1. Private addresses are refused unless the installation allows them. */
     baseURL: Input<string>;
-    /** The Secret in this namespace with the provider's credential, at most 4,096 visible ASCII characters. Left out, calls go without one, as to a model server of one's own. */
+    /** The Secret in this namespace with the provider's credential, at most 4,096 characters. Left out, calls go there without a credential, as to a model server of one's own. */
     credentialRef?: Input<{
       /** The Secret's name. */
       name: Input<string>;
