@@ -131,11 +131,12 @@ async function fromCluster<T>(choice: ClusterChoice, read: (source: KubernetesSo
 }
 
 /**
- * True if the object counts as held: it was admitted, and is not being deleted. A key is held until it is gone: it may
- * be protected from its deletion, and work for as long as that waits.
+ * True if the object counts as held: it was admitted, and is not being deleted. A key is held until it is revoked: it
+ * may be protected from its deletion, and work for as long as that waits.
  */
-function isHeld({ kind, metadata, spec }: CurrentObject): boolean {
-  return spec !== undefined && (kind === "PlatformKey" || metadata.deletionTimestamp === undefined);
+export function isHeld({ kind, metadata, spec, status }: CurrentObject): boolean {
+  const isRevoked = status !== undefined && "revocation" in status && status.revocation !== undefined;
+  return spec !== undefined && (metadata.deletionTimestamp === undefined || (kind === "PlatformKey" && !isRevoked));
 }
 
 /** Look-ups where no server has ever served the objects, so that nothing is known of any key. */

@@ -88,7 +88,7 @@ function observe(input: ForecastInput): ObservedKey | undefined {
   const stored = object === undefined ? undefined : heldNow(object, input);
   const { references } = after.resolve(declaredRaw, namespace, stored?.teamId ?? null);
   const { effective: key, verdict } = holdPlanned(
-    { named: declared, namespace },
+    { named: declared, namespace, spec: object?.spec },
     declaredRaw,
     stored,
     references,
@@ -127,14 +127,15 @@ function observe(input: ForecastInput): ObservedKey | undefined {
 }
 
 /**
- * Returns what is observed once the object is gone and made again: nothing is stored for it, a Secret that stayed is
- * another's, and a secret that was imported is not imported twice.
+ * Returns what is observed once the object is gone and made again: nothing is stored for it, and a secret that was
+ * imported is not imported twice. The new key takes a Secret that stayed of a revoked key; another is in its way.
  */
-function observeAgain(input: ForecastInput, { secret }: ObservedKey): ObservedKey | undefined {
+function observeAgain(input: ForecastInput, { secret, stored }: ObservedKey): ObservedKey | undefined {
   const made = observe({ ...input, object: undefined });
-  return (
-    made && { ...made, importable: null, secret: secret.state === "absent" ? made.secret : { state: "unmanaged" } }
-  );
+  if (made === undefined || secret.state === "absent") return made && { ...made, importable: null };
+  const isTaken = secret.state === "ours" && !secret.immutable && stored?.state === "revoked";
+  const left = { ...secret, holds: "unknown", owned: false, collected: false } as const;
+  return { ...made, importable: null, secret: isTaken ? left : { state: "unmanaged" } };
 }
 
 /** Returns the key as it is stored now: its spec, as the present policies limit it. */
@@ -146,7 +147,13 @@ function heldNow(object: KeyObject, { before, since, now }: ForecastInput): Stor
   const { references } = before.resolve(declared, namespace, stored.teamId);
   const named = before.find("PlatformKey", { namespace, name });
   const world = { after: before, since, now };
-  const { effective, verdict } = holdPlanned({ named, namespace }, declared, stored, references, world);
+  const { effective, verdict } = holdPlanned(
+    { named, namespace, spec: object.spec },
+    declared,
+    stored,
+    references,
+    world,
+  );
   // A key whose status says nothing of policies has their defaults already.
   const hasDefaults = findCondition(object.status?.conditions, "PolicyViolated") === undefined;
   const { policies } = policiesIn(before, before.teamOf(namespace), since);

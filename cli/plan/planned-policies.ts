@@ -1,9 +1,11 @@
 /** Policies as a plan applies them to a key. */
 import type { DeclaredKey, NamedRef } from "../../domain/key/declaration/declared-key.ts";
 import type { ResolvedReferences } from "../../domain/key/declaration/resolved-references.ts";
+import { declareDelivery } from "../../domain/key/fields/declare-key.ts";
 import { type HoldResult, holdToPolicies } from "../../domain/key/policies/hold-to-policies.ts";
 import { rulesInForce } from "../../domain/key/policies/rules-in-force.ts";
 import type { StoredKey } from "../../domain/key/stored/stored-key.ts";
+import type { Spec } from "../../domain/kinds/kinds.ts";
 import { policiesIn, type RuleSince } from "../../domain/manifest/set/manifest-policies.ts";
 import type { ManifestWorld, WorldObject } from "../../domain/manifest/set/manifest-world.ts";
 import { rfc3339 } from "../../domain/rfc3339.ts";
@@ -23,9 +25,17 @@ export function ruleSince(held: (name: string) => HeldPolicy | undefined, now: n
   };
 }
 
-/** Applies the policies of its team to a declared key, in simulation. */
+/**
+ * Applies the policies of its team to a declared key, in simulation.
+ *
+ * @param key the key, with its present spec; undefined for a new one
+ */
 export function holdPlanned(
-  key: { readonly named: WorldObject<"PlatformKey"> | undefined; readonly namespace: string },
+  key: {
+    readonly named: WorldObject<"PlatformKey"> | undefined;
+    readonly namespace: string;
+    readonly spec: Spec<"PlatformKey"> | undefined;
+  },
   declared: DeclaredKey,
   row: StoredKey | undefined,
   references: ResolvedReferences,
@@ -36,7 +46,7 @@ export function holdPlanned(
     ...{ declared, stored, now, team: policiesIn(after, after.teamOf(key.namespace), since) },
     isApplied: false,
     // Whatever its interval asked for until now is done.
-    applied: { ...declared, interval: null },
+    applied: { ...declared, ...(key.spec && declareDelivery(declared.secret.name, key.spec)), interval: null },
     boundTo: boundGateway(stored?.policy.boundGatewayId ?? null, declared, references),
     keysBefore: key.named === undefined ? null : after.keysBefore(key.named),
   });

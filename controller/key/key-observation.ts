@@ -208,8 +208,11 @@ async function withBoundGateway(
   const bound = stored?.policy.boundGatewayId ?? null;
   if (bound === references.gatewayId) return references;
   const publicId = bound === null ? undefined : await findPublicId(store.db, bound);
-  const gatewayId = bound !== null && publicId === undefined ? "" : bound;
-  return { ...references, gatewayId, gatewayPublicId: publicId ?? null };
+  if (bound === null || publicId !== undefined) {
+    return { ...references, gatewayId: bound, gatewayPublicId: publicId ?? null };
+  }
+  const missing = [...references.missing, "The gateway that the key is bound to is gone."];
+  return { ...references, gatewayId: "", gatewayPublicId: null, missing };
 }
 
 /** Returns the gateway that a key is bound to, as policies name it; null if it is bound to none. */

@@ -170,10 +170,11 @@ function mayDoAsDeclared({ declared, boundTo }: HeldKey, { policy }: StoredKey):
  */
 function asIssued({ declared, boundTo, isApplied, applied }: HeldKey, stored: StoredKey): DeclaredKey {
   const { policy } = stored;
-  const { secret, restartTargets } = isApplied ? declared : (applied ?? declared);
+  const { secret, restartTargets } = applied ?? declared;
   return {
     ...{ ...declared, ...numbersOf(policy), ...listsOf(policy), expiresAt: policy.expiresAt },
-    ...{ gatewayRef: boundTo, secret, restartTargets },
+    ...{ gatewayRef: boundTo, restartTargets },
+    secret: { ...secret, deleteWithKey: declared.secret.deleteWithKey },
     expiresAfter: lifeOfVersion(currentVersion(stored)),
     rotationTrigger: isApplied ? declared.rotationTrigger : (currentVersion(stored)?.rotationTrigger ?? null),
     rotationInterval: isApplied ? declared.rotationInterval : (applied?.interval ?? null),

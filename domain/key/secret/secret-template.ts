@@ -35,6 +35,11 @@ const TEMPLATES: Record<Template, (key: string, declared: Rendered, endpoints: E
   }),
 };
 
+/** True if a name is one of a template that this build knows. */
+export function isTemplate(name: string): name is Template {
+  return Object.hasOwn(TEMPLATES, name);
+}
+
 function sdkVariables(key: string, url: string): Record<string, string> {
   const variables = Object.values(SDK_VARIABLES);
   return Object.fromEntries(

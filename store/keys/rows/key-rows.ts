@@ -3,6 +3,7 @@ import type { KeyState, VersionState } from "../../../domain/access/key-record.t
 import type { ApiManagedKeySpec } from "../../../domain/key/declaration/api-managed-key.ts";
 import type { AppliedParts } from "../../../domain/key/declaration/declared-key.ts";
 import { declareDelivery, declareRotation } from "../../../domain/key/fields/declare-key.ts";
+import { isTemplate } from "../../../domain/key/secret/secret-template.ts";
 import type {
   HealReason,
   KeySource,
@@ -214,13 +215,14 @@ function toKey(row: Row, versions: StoredVersion[]): LoadedKey {
 
 /**
  * Reads parts of the recorded declaration, if it is applied: earlier builds also recorded declarations that were not
- * applied. A later build may have recorded a rotation that this build cannot read, which must not hide the key.
+ * applied. A later build may have recorded what this build cannot read, which must not hide the key.
  */
 function appliedParts({ name, recorded_parts, recorded_generation, generation }: Row): AppliedParts | null {
   const isApplied = recorded_generation !== null && recorded_generation <= generation;
   if (!isApplied || recorded_parts === null) return null;
   try {
-    return { ...declareRotation(recorded_parts.rotation), ...declareDelivery(name, recorded_parts) };
+    const parts = { ...declareRotation(recorded_parts.rotation), ...declareDelivery(name, recorded_parts) };
+    return parts.secret.template === null || isTemplate(parts.secret.template) ? parts : null;
   } catch {
     return null;
   }

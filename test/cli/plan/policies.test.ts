@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { readBase } from "../../../cli/plan/base.ts";
+import { isHeld } from "../../../cli/plan/compared.ts";
 import { type CurrentObject, makePlan } from "../../../cli/plan/make-plan.ts";
 import { key, team } from "../up.ts";
 
@@ -69,6 +70,13 @@ test("a plan says that a new key which breaks a policy will not be issued", asyn
   ]);
 });
 
+test("b468: a plan shows no new form of a Secret of an edit that will not be applied", async () => {
+  const main = { ...FILES, policy: policy("allowedScopes: [memory:read, memory:write]") };
+  const edit = "scopes: [memory:read, gateway:generate], secret: { template: Env }";
+  const said = await plan(main, { ...main, reader: key("reader", edit) });
+  expect(said.filter((text) => text.startsWith("render"))).toEqual([]);
+});
+
 /** What a cluster holds whose objects have these labels, of which `kubectl apply` has put some. */
 function labelled(labels: Record<string, string>, applied: Record<string, string>): CurrentObject[] {
   const last = JSON.stringify({ metadata: { labels: applied } });
@@ -97,6 +105,28 @@ test("a plan against a cluster shows that a label goes which was applied, and is
   expect(objects.flatMap(({ changes }) => changes.map(({ text }) => text))).toEqual([
     'update PlatformTeam research: metadata.labels.tier: "paid" -> none',
   ]);
+});
+
+test("b471: a plan counts no key that is revoked, while something else holds its object", async () => {
+  const rules = policy("gracePeriod: 24h, maxKeys: 2");
+  const held = readBase(write("main", { ...FILES, rules }), NOW).map((one) =>
+    one.metadata.name === "reader"
+      ? {
+          ...one,
+          metadata: { ...one.metadata, deletionTimestamp: "2026-10-31" },
+          status: { ...one.status, revocation: { sequence: 1 } },
+        }
+      : one,
+  );
+  const { team: ours = "", writer = "" } = FILES;
+  const third = key("third", "scopes: [memory:read]");
+  const { objects } = await planOf(
+    (held as CurrentObject[]).filter(isHeld),
+    { team: ours, writer, rules, third },
+    false,
+  );
+  expect(objects.map(({ name, action }) => `${action} ${name}`)).toEqual(["create third"]);
+  expect(objects.flatMap(({ changes }) => changes.filter(({ sign }) => sign === "!"))).toEqual([]);
 });
 
 test("b471: a plan against a cluster shows that a key whose deletion waits goes where its protection is lifted", async () => {

@@ -164,8 +164,14 @@ describeWorlds("a key whose edit breaks a policy", (setup) => {
       spec: { teamSelector: {}, allowedScopes: ["memory:read"] },
     });
     const { id } = await world.stored("agent");
-    for (const rotation of [{ interval: "30 days" }, "weekly"]) {
-      const later = JSON.stringify({ scopes: ["memory:read"], rotation });
+    const secret = { dataKey: "api-key" };
+    for (const unread of [
+      { secret, rotation: { interval: "30 days" } },
+      { secret, rotation: "weekly" },
+      { secret: { ...secret, template: "Later" } },
+      {},
+    ]) {
+      const later = JSON.stringify({ scopes: ["memory:read"], ...unread });
       await sql`update key_declarations set spec = ${later}::jsonb where key_id = ${id}`.execute(world.store.db);
       expect((await world.storedKeys()).map((stored) => stored.id)).toEqual([id]);
     }

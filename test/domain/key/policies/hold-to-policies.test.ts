@@ -209,7 +209,7 @@ describe("a key that was issued", () => {
   test("b468: is delivered as the declaration has it that was applied, while an edit of it is not, and deleted as it is declared", () => {
     const edited = {
       scopes: ["memory:read", "memory:write"],
-      secret: { template: "Env", onLost: "Report" },
+      secret: { template: "Env", onLost: "Report", creationPolicy: "Orphan" },
       restartTargets: [{ kind: "Deployment", name: "new" }],
       deletionPolicy: "Retain",
       deletionProtection: true,
@@ -218,9 +218,12 @@ describe("a key that was issued", () => {
     const applied = { interval: null, overlap: DEFAULT_OVERLAP, ...declareDelivery("key", was) };
     const held = { key: edited, rules: { allowedScopes: ["memory:read"] }, applied };
     expect(hold(held).effective).toMatchObject({
-      ...{ secret: { template: "ServiceBinding", healLost: true }, restartTargets: [] },
+      ...{ secret: { template: "ServiceBinding", healLost: true, deleteWithKey: false }, restartTargets: [] },
       ...{ retainOnDelete: true, deletionProtection: true },
     });
+    // A suspension that is applied while a policy cannot be read is no reason to deliver the key in another way.
+    const suspended = { ...held, key: { ...edited, scopes: was.scopes, state: "Suspended" }, unreadable: ["uid"] };
+    expect(hold(suspended).effective.secret.template).toBe("ServiceBinding");
     expect(hold({ ...held, rules: { allowedScopes: edited.scopes } }).effective).toMatchObject({
       secret: { template: "Env", healLost: false },
       restartTargets: edited.restartTargets,
