@@ -10,6 +10,13 @@ const SESSION = "upload_id";
 /** Hosts whose files Gemini finds by its own ids, as {@link hostOf} returns them: Google's but for its object store. */
 const GOOGLE = /^(?!(?:.*\.)?storage\.)(?:.*\.)?googleapis\.com:/;
 
+/**
+ * Pattern of a URL's beginning up to its path: a host in ASCII, since what it takes to read another grows with the square
+ * of its letters, with nothing that parsers strip, or end a host at, in different ways.
+ */
+const PLAIN_ORIGIN = /^https?:\/\/[\w.:[\]-]{1,255}(?=[/?#]|$)/i;
+/** Pattern of the name of a file, or of its URI, as an answer spells it. */
+const FILE = /^(?:https?:\/\/[\w.:-]+(?:\/[\w.-]+)*\/v1(?:alpha|beta)?\/)?files\/([a-z0-9-]{1,64})$/;
 /** Pattern of the name of a cached content, as an answer spells it. */
 const CACHED = /^cachedContents\/([\w-]{1,128})$/;
 
@@ -22,13 +29,11 @@ export function geminiNameReader(upstreams: readonly UpstreamRecord[]): ReadId {
   const hosts = new Set(upstreams.map(({ baseUrl }) => hostOf(new URL(baseUrl))));
   return (kind, text) => {
     if (kind === "cache") return CACHED.exec(text)?.[1] ?? text;
-    const id = /^(?:https?:\/\/[\w.:-]+(?:\/[\w.-]+)*\/v1(?:alpha|beta)?\/)?files\/([a-z0-9-]{1,64})$/.exec(text)?.[1];
-    if (/^files\//.test(text)) return id ?? text;
-    const url = URL.parse(text);
-    if (url === null) return text;
-    if (url.protocol === "gs:") return undefined;
-    const isElsewhere = /^https?:\/\//i.test(text) && !GOOGLE.test(hostOf(url)) && !hosts.has(hostOf(url));
-    return isElsewhere ? undefined : (id ?? text);
+    if (/^gs:/i.test(text)) return undefined;
+    const url = URL.parse(PLAIN_ORIGIN.exec(text)?.[0] ?? "");
+    if (url === null && !text.startsWith("files/")) return text;
+    if (url !== null && !GOOGLE.test(hostOf(url)) && !hosts.has(hostOf(url))) return undefined;
+    return FILE.exec(text)?.[1] ?? text;
   };
 }
 

@@ -210,6 +210,11 @@ test("b375: a file of Gemini's is its team's, in paths and bodies, and in any sp
       bodyOf,
     ),
     ...["https:files/x", "https://Googleapis.com:8443/files/x"].map(bodyOf),
+    // Parsers differ in where the host of these begins or ends, or in what they leave out of it.
+    ...["https://a.test\\@googleapis.com/x", "https://a.test@googleapis.com/x", "https:///googleapis.com/x"].map(
+      bodyOf,
+    ),
+    ...["https://google\tapis.com/x", "https://google\u00adapis.com/x", "https://\uff47oogleapis.com/x"].map(bodyOf),
     { contents: [{ parts: [{ file_data: { file_uri: uri } }] }] },
     { systemInstruction: { parts: [{ fileData: { fileUri: uri } }] } },
   ]) {

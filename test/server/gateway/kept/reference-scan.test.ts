@@ -5,8 +5,11 @@ import {
   type KeptObjects,
   type ServedOperation,
 } from "../../../../domain/access/gateway-operations.ts";
+import { geminiNameReader } from "../../../../server/gateway/kept/gemini-files.ts";
 import { ReferenceScan } from "../../../../server/gateway/kept/reference-scan.ts";
 import { BodyFault } from "../../../../server/http/bodies/json-scanner.ts";
+import { SLICE_STEPS } from "../../../../server/http/bodies/slices.ts";
+import { leastOfFive, threadCpuTimeOf } from "../../../env/cpu-time.ts";
 
 const RESPONSES = GATEWAY_OPERATIONS["gateway.responses"].kept ?? {};
 
@@ -231,6 +234,23 @@ test.each<readonly [ServedOperation, object, string]>([
 ])("b375: a call of %s names a file beside its schemas: %j", (operation, body, ids) => {
   const { references } = scan(body, GATEWAY_OPERATIONS[operation].kept);
   expect(references.map(({ id }) => id).join(" ")).toBe(ids);
+});
+
+const LETTERS = Array.from({ length: 2_600 }, (_, at) => String.fromCodePoint(0x4e00 + at * 7)).join("");
+
+test.each([
+  ["a host of many letters", `https://${LETTERS}/`],
+  ["a host of 255 letters", `https://${LETTERS.slice(0, 255)}/`],
+  ["a host of encoded letters", `https://${encodeURIComponent(LETTERS.slice(0, 800))}/`],
+  ["a host of 255 characters", `https://${"xn--mgbh0fb.".repeat(21)}com/`],
+  ["a long path", `https://example.com${"/v1/files".repeat(900)}`],
+  ["a long path at Google's", `https://googleapis.com${"/a".repeat(4_000)}`],
+])("b83: who names files by URIs with %s holds the thread for no slice", async (_, fileUri) => {
+  const part = JSON.stringify({ fileData: { fileUri } });
+  const text = Buffer.from(`{"contents":[{"parts":[${`${part},`.repeat((8 << 20) / part.length)}{}]}]}`);
+  const kept = GATEWAY_OPERATIONS["gateway.generate_content"].kept ?? {};
+  const slice = (): boolean => new ReferenceScan(text, kept, geminiNameReader([])).run(SLICE_STEPS);
+  expect(await leastOfFive(50, () => threadCpuTimeOf(slice))).toBeLessThan(50);
 });
 
 test("b374: items without ids take no memory while a body is read", () => {
