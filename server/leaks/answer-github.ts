@@ -2,7 +2,7 @@ import type { Store } from "../../store/database/store.ts";
 import { findSecrets } from "../../store/keys/events/key-leaks.ts";
 import { actOnLeak } from "./act.ts";
 import type { CountLeak } from "./metrics.ts";
-import type { GithubMatch } from "./report.ts";
+import { type GithubMatch, shownUrl } from "./report.ts";
 
 /** Feedback on a match (GitHub's secret scanning partner program, "Provide feedback for false positives"). */
 export type GithubFeedback = {
@@ -21,7 +21,8 @@ export async function answerGithub(
   const secrets = new Map((await findSecrets(store.db, [...new Set(digests)])).map((one) => [one.digest, one]));
   const by = { actor: "github", address };
   for (const secret of secrets.values()) {
-    const url = matches.find(({ digest }) => digest === secret.digest)?.url;
+    const found = matches.find(({ digest }) => digest === secret.digest)?.url;
+    const url = found === undefined ? undefined : shownUrl(found);
     count("github", (await actOnLeak(store, secret, { reporter: "github", by, url })).outcome);
   }
   return matches.map(({ digest, tokenHash, tokenType }) => {

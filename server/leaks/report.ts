@@ -24,6 +24,7 @@ export type GithubMatch = ReportedSecret & {
   /** SHA-256 in hex of the token, even if it cannot be a key. */
   readonly tokenHash: string;
   readonly tokenType: string | undefined;
+  /** URL as it was sent, for {@link shownUrl}. */
   readonly url: string | undefined;
 };
 
@@ -63,7 +64,7 @@ function readMatches(given: readonly unknown[]): Report | undefined {
       isWhole: true,
       tokenHash: hash("sha256", token),
       tokenType: typeof type === "string" && /^[\w.-]{1,100}$/.test(type) ? type : undefined,
-      url: typeof url === "string" ? shownUrl(url) : undefined,
+      url: typeof url === "string" ? url : undefined,
     };
   });
   return allRead(leaks) ? { format: "github", leaks } : undefined;
@@ -83,8 +84,11 @@ function digestOf(text: string): string | undefined {
   return shape === "minted" || shape === "imported-format" ? keyDigest(text) : undefined;
 }
 
-/** Returns the URL where a secret was found as it may be kept: without query, fragment, credentials or a key. */
-function shownUrl(text: string): string | undefined {
+/**
+ * Returns the URL where a secret was found as it may be kept: without query, fragment, credentials or a key. Only for a
+ * report that GitHub has signed: what it takes grows with the square of a host's letters.
+ */
+export function shownUrl(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined;
   const { protocol, origin, pathname } = new URL(text);
   return protocol === "https:" ? redactKeys(`${origin}${pathname}`).slice(0, MAX_URL) : undefined;

@@ -2,6 +2,7 @@ import { hash, randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { mintKey } from "../../../domain/key/secret/key-format.ts";
 import { readReport } from "../../../server/leaks/report.ts";
+import { leastOfFive, threadCpuTimeOf } from "../../env/cpu-time.ts";
 
 const KEY = mintKey(randomBytes);
 const MARK = "\uFEFF";
@@ -25,4 +26,12 @@ test.each([
   ["UTF-16", Buffer.from(`${MARK}{"leaks":[]}`, "utf16le")],
 ])("a report with %s is none", (_what, body) => {
   expect(readReport(body)).toBeUndefined();
+});
+
+test("b83: who reports leaks at URLs with hosts of many letters holds the thread for less than 50 ms", async () => {
+  const letters = Array.from({ length: 2_600 }, (_, at) => String.fromCodePoint(0x4e00 + at * 7)).join("");
+  const matches = Array.from({ length: 8 }, () => ({ token: KEY, url: `https://${letters}/` }));
+  const body = Buffer.from(JSON.stringify(matches));
+  expect(body.length).toBeLessThan(64 << 10);
+  expect(await leastOfFive(50, () => threadCpuTimeOf(() => readReport(body)))).toBeLessThan(50);
 });
