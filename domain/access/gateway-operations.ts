@@ -223,7 +223,7 @@ const OF_UPLOAD = { ...OF_FILES, kept: { named: "upload" } } as const;
 /** Gemini's cached content, which gateways in front of it, and its own of OpenAI's format, take in other formats too. */
 const CACHE_MEMBERS = { cachedContent: "cache" } as const;
 /** Files in an input of OpenAI's formats. What an item cites, found or printed has ids of files that are not read. */
-const FILE_MEMBERS = {
+export const FILE_MEMBERS = {
   ...({ file_id: "file", file_ids: "file", vector_store_id: "store", vector_store_ids: "store" } as const),
   ...CACHE_MEMBERS,
 };

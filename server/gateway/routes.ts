@@ -188,7 +188,9 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
   const { kept } = row;
   // Such an answer names no model, by which it is priced.
   const asksModel = countsAskedModel(row);
-  const counted = asksModel && (speaks || kept?.referring !== undefined || isReadable(sent.contentLength));
+  // A gateway of files passes no form on unread: it may name one.
+  const isHeld = row.body === "form" && gateway.operations.includes("files");
+  const counted = asksModel && (speaks || isHeld || kept?.referring !== undefined || isReadable(sent.contentLength));
   const { query } = targetOf(request);
   const mentions = kept?.mentioned !== undefined && kept.referring === undefined;
   const needed = bodyNeed(sent, row.body, {

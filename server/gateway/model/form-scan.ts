@@ -1,8 +1,10 @@
 /**
- * Finds the model's name in a form (RFC 7578) without splitting the form: what is not replaced stays byte by byte, and
- * a form that two parsers could read in two ways is refused (spec §4). Clients use less than the RFC allows.
+ * Finds the model's name in a form (RFC 7578) without splitting the form: what is not replaced stays byte by byte. A
+ * form is refused that two parsers could read in two ways, or that names what an upstream keeps (spec §4). Clients use
+ * less than the RFC allows.
  */
 import { isUtf8 } from "node:buffer";
+import { FILE_MEMBERS } from "../../../domain/access/gateway-operations.ts";
 import { BodyFault } from "../../http/bodies/json-scanner.ts";
 import { type Problem, problem } from "../../http/problems/problem.ts";
 import { foldedName, OF_FORM } from "./model-members.ts";
@@ -45,7 +47,9 @@ const HEADERS: ReadonlyMap<string, RegExp> = new Map([
 /** Pattern of the content type of the model's own part, whose text is the same in each of these charsets. */
 const PLAIN_TEXT = /^text\/plain(?:; ?charset="?(?:utf-8|us-ascii|iso-8859-1)"?)?$/i;
 /** Pattern of a nested name, folded but for its dots and brackets, of which a piece names a model. */
-const OTHER_MODEL = new RegExp(`(?:^|[.[\\]])(?:${[...OF_FORM.entries.keys()].join("|")})(?:$|[.[\\]])`);
+const OTHER_MODEL = patternOfPieces([...OF_FORM.entries.keys()]);
+/** Pattern of such a name of which a piece names what an upstream keeps. */
+const KEPT_OBJECT = patternOfPieces(Object.keys(FILE_MEMBERS).map(foldedName));
 const MODEL_NAME = /^[!-~]{1,256}$/;
 
 /** Returns the refusal of a body that its content type does not plainly call a form; undefined for a form. */
@@ -101,7 +105,8 @@ export class FormScan {
    * Goes on for about `steps` steps.
    *
    * @returns true once the form's end was reached
-   * @throws BodyFault if the form is not framed as every parser takes it, or names a model twice or in another way
+   * @throws BodyFault if the form is not framed as every parser takes it, names a model twice or in another way, or names
+   *   what an upstream keeps
    */
   run(steps: number): boolean {
     const stop = this.#searched + steps * BYTES_IN_A_STEP;
@@ -154,14 +159,19 @@ function readPart(part: Buffer): FormPart & { readonly model: string | undefined
   const isFile = file !== undefined || encodedFile !== undefined;
   const read = { name, isFile, value: part.subarray(from) };
   if (name !== "model") {
-    const nested = name.toLowerCase().replace(/[_-]/g, "");
-    if (OF_FORM.entries.has(foldedName(name)) || OTHER_MODEL.test(nested)) throw OTHER_NAME;
+    const spellings = [foldedName(name), name.toLowerCase().replace(/[_-]/g, "")];
+    if (spellings.some((each) => OTHER_MODEL.test(each))) throw OTHER_NAME;
+    if (spellings.some((each) => KEPT_OBJECT.test(each))) throw NO_FILE;
     return { ...read, model: undefined };
   }
   const model = part.toString("latin1", from, length + MAX_HEAD);
   const type = head.get("content-type")?.[0] ?? "text/plain";
   if (isFile || !PLAIN_TEXT.test(type) || !MODEL_NAME.test(model)) throw NOT_TEXT;
   return { ...read, model };
+}
+
+function patternOfPieces(names: readonly string[]): RegExp {
+  return new RegExp(`(?:^|[.[\\]])(?:${names.join("|")})(?:$|[.[\\]])`);
 }
 
 /** Returns the headers of a part, matched by their patterns, by their names in lower case. */
@@ -218,5 +228,8 @@ function unreadHeader(name: string): BodyFault {
 }
 const OTHER_NAME = new BodyFault(
   "A part of the form names a model beside `model`, or what goes with one: leave it out.",
+);
+const NO_FILE = new BodyFault(
+  "A part of the form names a file or a vector store that the provider keeps: send the file itself in the form.",
 );
 const NOT_TEXT = new BodyFault("The form's `model` is not a model's name as plain text.");

@@ -383,6 +383,42 @@ test.each(
   expect([answer.status, upstream.received.length]).toEqual([415, 0]);
 });
 
+const FORMS: readonly OperationKind[] = ["images", "audio"];
+const formWith = (name: string, value: string, content?: string) => formOf({ model: "m", [name]: value }, content);
+
+test.each([
+  ["audio/transcriptions", "file_id"],
+  ["audio/translations", "FileID"],
+  ["audio/transcriptions", "file[id]"],
+  ["images/edits", "image[0][file_id]"],
+  ["images/edits", "image.file-id"],
+  ["images/edits", "mask[file_id]"],
+  ["images/edits", "file_ids[]"],
+  ["images/variations", "search[0].vector_store_ids[0]"],
+])("b375: a form of v1/%s that names a file of any team's in its part %s goes nowhere", async (path, name) => {
+  const id = await upload(a);
+  upstream.received.length = 0;
+  for (const [team, key] of [["team-a"], ["team-b"], ["team-b", { allowedModels: ["m"] }]] as const) {
+    const answer = await ask(teamOf(team, { operations: FORMS }, key), "POST", path, { form: formWith(name, id) });
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining("send the file itself")]);
+  }
+  expect(upstream.received).toHaveLength(0);
+});
+
+test("b375: a form that is too large to be looked through goes nowhere from a gateway that serves files", async () => {
+  const large = formWith("file_id", await upload(a), "x".repeat(33 << 20));
+  upstream.received.length = 0;
+  const theirs = teamOf("team-b", { operations: [...FORMS, "files"] });
+  expect((await ask(theirs, "POST", "audio/transcriptions", { form: large })).status).toBe(413);
+  expect(upstream.received).toHaveLength(0);
+});
+
+test("a form that has a file of its own, and names none, passes", async () => {
+  const theirs = teamOf("team-b", { operations: [...FORMS, "files"] });
+  const form = formWith("known_speaker_names[]", "file_id");
+  expect((await ask(theirs, "POST", "audio/transcriptions", { form })).status).toBe(200);
+});
+
 test.each([
   ["model=m&%66ile%5fid=file_x", 415],
   ['{"model":"m","messages":[{"role":"user","content":"a%40b.c"}]}', 200],
