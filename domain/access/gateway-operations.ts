@@ -220,12 +220,15 @@ const OF_FILES = { ...KEPT_HERE, scope: "gateway:files", kind: "files" } as cons
 const OF_FILE = { ...OF_FILES, body: "none", kept: { named: "file" } } as const;
 const OF_BATCH = { ...READ_BACK, kind: "batches" } as const;
 const OF_UPLOAD = { ...OF_FILES, kept: { named: "upload" } } as const;
-/** Gemini's cached content, which gateways in front of it, and its own of OpenAI's format, take in other formats too. */
-const CACHE_MEMBERS = { cachedContent: "cache" } as const;
+/**
+ * Gemini's cached content and file search stores, which gateways in front of it, and its own of OpenAI's format, take in
+ * other formats too. No call makes such a store, so that each is unknown.
+ */
+const GEMINI_MEMBERS = { cachedContent: "cache", fileSearchStoreNames: "store" } as const;
 /** Files in an input of OpenAI's formats. What an item cites, found or printed has ids of files that are not read. */
 export const FILE_MEMBERS = {
   ...({ file_id: "file", file_ids: "file", vector_store_id: "store", vector_store_ids: "store" } as const),
-  ...CACHE_MEMBERS,
+  ...GEMINI_MEMBERS,
 };
 const FILES_OF_PROMPTS: KeptObjects = { mentioned: { members: FILE_MEMBERS, but: { metadata: "opaque" } } };
 const SCHEMAS_OF_TOOL: OpaquePlaces = { parameters: "opaque", output_schema: "opaque", input_schema: "opaque" };
@@ -319,12 +322,12 @@ const OPAQUE_IN_CONTENTS: OpaquePlaces = {
   },
 };
 const FILES_OF_CONTENTS: KeptObjects = {
-  mentioned: { members: { fileUri: "file", ...CACHE_MEMBERS }, but: OPAQUE_IN_CONTENTS },
+  mentioned: { members: { fileUri: "file", ...GEMINI_MEMBERS }, but: OPAQUE_IN_CONTENTS },
 };
 /** Files in a cached content, which may not be named as another is. */
 const FILES_OF_CACHE: KeptObjects = {
   referring: { name: "cache" },
-  mentioned: { members: { fileUri: "file", ...CACHE_MEMBERS }, but: OPAQUE_IN_CONTENTS },
+  mentioned: { members: { fileUri: "file", ...GEMINI_MEMBERS }, but: OPAQUE_IN_CONTENTS },
 };
 /** Files and messages in the requests of a batch of Anthropic's. */
 const FILES_OF_BATCH: KeptObjects = {
@@ -362,7 +365,7 @@ const REQUESTS_OF_GEMINI: OpaquePlaces = {
 const FILES_OF_GEMINI_BATCH: KeptObjects = {
   referring: {},
   mentioned: {
-    members: { fileUri: "file", ...CACHE_MEMBERS },
+    members: { fileUri: "file", ...GEMINI_MEMBERS },
     but: { batch: { inputConfig: REQUESTS_OF_GEMINI, input_config: REQUESTS_OF_GEMINI } },
   },
 };

@@ -285,6 +285,7 @@ describe("docs/security/threats.md", () => {
       "b474",
       "b475",
       "b476",
+      "b477",
     ];
     const faults = [
       "c82",

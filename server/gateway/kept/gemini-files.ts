@@ -22,13 +22,14 @@ const CACHED = /^cachedContents\/([\w-]{1,128})$/;
 
 /**
  * Creates the reader of what a body names: a cached content by its name; a file of Gemini's by its name or its URI, spelt
- * as an answer spells it; or what is elsewhere, and is no object of the upstream's. Any other spelling is an id that no
- * team has.
+ * as an answer spells it; or what is elsewhere, and is no object of the upstream's. Any other spelling, and any store, is
+ * an id that no team has.
  */
 export function geminiNameReader(upstreams: readonly UpstreamRecord[]): ReadId {
   const hosts = new Set(upstreams.map(({ baseUrl }) => hostOf(new URL(baseUrl))));
   return (kind, text) => {
     if (kind === "cache") return CACHED.exec(text)?.[1] ?? text;
+    if (kind === "store") return text;
     if (/^gs:/i.test(text)) return undefined;
     const url = URL.parse(PLAIN_ORIGIN.exec(text)?.[0] ?? "");
     if (url === null && !text.startsWith("files/")) return text;

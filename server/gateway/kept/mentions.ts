@@ -4,10 +4,11 @@ import { type Problem, problem } from "../../http/problems/problem.ts";
 import type { RequestHead } from "../headers/headers.ts";
 
 /**
- * Letters of the names of members that name a file, a cached content, a vector store or a message, as far as they
- * tell. A user profile's has those of a file's.
+ * Letters of the names of members that name a file, a store of either provider, a cached content or a message, as far as
+ * they tell. A user profile's has those of a file's.
  */
-const NAMES = [[..."file", "[iu]"], [..."cachedc"], [..."vectorstorei"], [..."previousmessagei"]];
+const BEGINNINGS = ["filesearchs", "cachedc", "vectorstorei", "previousmessagei"];
+const NAMES = [[..."file", "[iu]"], ...BEGINNINGS.map((name) => [...name])];
 /** Escapes and letters that may be a part of a name, and a NUL, as in UTF-16. */
 const MAY_BE_LETTER = String.raw`\\u(?:00|0131|017f|fb0)|\u00c4\u00b1|\u00c5\u00bf|\u00ef\u00ac|\0`;
 /**

@@ -158,6 +158,37 @@ test.each<readonly [string, readonly string[], (name: string) => string]>([
   expect(upstream.received).toHaveLength(0);
 });
 
+const searchIn = (fileSearch: object) => ({ contents: CONTENTS, tools: [{ fileSearch }] });
+const STORE = "fileSearchStores/handbook-123a456b789c";
+
+test.each<readonly [string, readonly string[], object | string]>([
+  ["as Google's SDK does", GENERATING, searchIn({ fileSearchStoreNames: [STORE] })],
+  ["in snake case", GENERATING, { tools: [{ file_search: { file_search_store_names: [STORE] } }] }],
+  ["as one text", GENERATING, searchIn({ fileSearchStoreNames: STORE })],
+  ["in another case", GENERATING, searchIn({ FileSearchStoreNames: [STORE] })],
+  ["escaped", GENERATING, `{"file\\u0053earchStoreNames":["${STORE}"]}`],
+  ["doubled", GENERATING, `{"fileSearchStoreNames":[],"fileSearchStoreNames":["${STORE}"]}`],
+  ["as what is elsewhere", GENERATING, searchIn({ fileSearchStoreNames: ["gs:x", "https://a.test/x"] })],
+  ["within", GENERATING, { generateContentRequest: searchIn({ fileSearchStoreNames: [STORE] }) }],
+  ["in what is cached", ["v1beta/cachedContents"], searchIn({ fileSearchStoreNames: [STORE] })],
+  ["as gateways in front of Gemini", OTHERS, { tools: [{ fileSearch: { fileSearchStoreNames: [STORE] } }] }],
+])("b477: a call that names a file search store of Google's %s goes nowhere", async (_, paths, body) => {
+  for (const path of paths) {
+    const [status, source, text] = await shown(await ask(a, "POST", path, body));
+    expect([path, status, source]).toEqual([path, 404, "keyplane"]);
+    expect(text).toContain("store not found");
+  }
+  expect(upstream.received).toHaveLength(0);
+});
+
+test("a call that searches no store, or whose function takes one's name, passes", async () => {
+  const schema = { type: "object", properties: { fileSearchStoreNames: { type: "string", default: "x" } } };
+  const tools = [{ functionDeclarations: [{ name: "f", parametersJsonSchema: schema }] }];
+  for (const body of [searchIn({ fileSearchStoreNames: [] }), searchIn({ topK: 1 }), { contents: CONTENTS, tools }]) {
+    expect((await ask(a, "POST", "v1beta/models/gem:generateContent", body)).status).toBe(200);
+  }
+});
+
 test("a call with the team's own cached content passes to the upstream that has it, and no spelling makes it another's", async () => {
   const name = await nameFrom(await create(a));
   const other = await startUpstream();

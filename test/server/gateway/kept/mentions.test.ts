@@ -27,6 +27,15 @@ test.each([
 });
 
 test.each([
+  '{"tools":[{"fileSearch":{"fileSearchStoreNames":["a"]}}]}',
+  '{"tools":[{"file_search":{"file_search_store_names":["a"]}}]}',
+  '{"file\u017fearch\u017ftorenames":["a"]}',
+  '{"file_\\u0073earch_store_names":["a"]}',
+])("b477: a body that may name a file search store is read for it: %s", (body) => {
+  expect(mayMention(Buffer.from(body), "application/json")).toBe(true);
+});
+
+test.each([
   '{"thread":{"previous_message_id":"a"}}',
   '{"thread":{"PreviousMessageId":"a"}}',
   '{"thread":{"previou\u017f_message_id":"a"}}',
@@ -54,6 +63,7 @@ test("b419: whatever the careful reading finds, the quick one has not passed", (
     fileUri: "file",
     cached_content: "cache",
     vector_store_ids: "store",
+    fileSearchStoreNames: "store",
     previous_message_id: "message",
   } as const;
   const names = constantFrom(...Object.keys(members));
@@ -104,9 +114,11 @@ test.each([
   expect(took).toBeLessThan(50);
 });
 
-test.each(['{"prompt":"a cached page"}', '{"prompt":"The file that was cached."}', '{"prompt":"Cached: yes"}'])(
-  "a body whose text speaks of files and caches names none: %s",
-  (body) => {
-    expect(mayMention(Buffer.from(body), "text/plain")).toBe(false);
-  },
-);
+test.each([
+  '{"prompt":"files"}',
+  '{"prompt":"a cached page"}',
+  '{"prompt":"The file that was cached."}',
+  '{"prompt":"Cached: yes"}',
+])("a body whose text speaks of files and caches names none: %s", (body) => {
+  expect(mayMention(Buffer.from(body), "text/plain")).toBe(false);
+});
