@@ -107,7 +107,7 @@ export function chargedBatch(deps: ChargedBatchDeps): AnswerReading {
     },
     async take(upstream, _body, _headers, status) {
       const body = rest.whole();
-      const batch = answerObject(body);
+      const batch = await answerObject(body);
       const { hasAny, used } = rest.results;
       if (batch === undefined || status !== 200) return UNREADABLE;
       const unrecorded = await recordYields(upstream, [batch]);

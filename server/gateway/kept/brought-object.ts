@@ -25,7 +25,7 @@ export function broughtObject(
 ): AnswerReading {
   return {
     async take(upstream, body) {
-      const answer = answerObject(body);
+      const answer = await answerObject(body);
       if (answer === undefined) return UNREADABLE;
       const object = within === undefined ? answer : objectOf(answer[within]);
       const id = object && idOf(object);
@@ -48,7 +48,7 @@ export function shownObject({
 }: Pick<BroughtDeps, "idOf" | "show" | "recordYields">): AnswerReading {
   return {
     async take(upstream, body) {
-      const answer = answerObject(body);
+      const answer = await answerObject(body);
       if (answer === undefined) return UNREADABLE;
       const refusal = await recordYields(upstream, [answer]);
       return refusal ?? { body: Buffer.from(JSON.stringify(show(answer, idOf(answer)))) };

@@ -84,7 +84,7 @@ export class OwnedList implements AnswerReading {
   }
 
   async take(upstream: UpstreamRecord, body: Buffer): Promise<ReadAnswer | Problem> {
-    const answer = answerObject(body);
+    const answer = await answerObject(body);
     const objects = answer && this.#format.objectsOf(answer);
     // An upstream that lists more than it was asked for would have the database asked without a bound.
     if (answer === undefined || objects === undefined || objects.length > this.#format.most) return UNREADABLE;

@@ -1,10 +1,15 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { UpstreamRecord } from "../../../domain/access/key-record.ts";
+import { JsonScanner } from "../../http/bodies/json-scanner.ts";
+import { inSlices } from "../../http/bodies/slices.ts";
 import { type Problem, problem } from "../../http/problems/problem.ts";
 import type { UpstreamPath } from "../classify.ts";
 
 /** Bytes at most of an answer that is read whole. */
 export const MOST_READ = 4 << 20;
+/** Values of one at most: the costliest take some 50 ms to parse, and a list of a thousand files has some 10,000. */
+const ANSWER_BOUNDS = { values: 50_000, depth: 256 };
+const UNSEEN = { open: () => undefined, member: () => undefined, scalar: () => {} };
 
 /**
  * Body to answer with, or the query by which the upstream is asked for the next page, or for the same once more, which
@@ -40,9 +45,11 @@ export type UpstreamRead = {
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Parses an answer; undefined if it is no JSON object. */
-export function answerObject(body: Buffer): JsonObject | undefined {
+/** Parses an answer; resolves to undefined if it is no JSON object, or exceeds the bounds. */
+export async function answerObject(body: Buffer): Promise<JsonObject | undefined> {
   try {
+    const scan = new JsonScanner<undefined>(body, ANSWER_BOUNDS, UNSEEN, undefined);
+    await inSlices((steps) => scan.run(steps));
     return objectOf(JSON.parse(body.toString()));
   } catch {
     return undefined;

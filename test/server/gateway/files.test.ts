@@ -507,6 +507,30 @@ test("b377: a page with more files than were asked for is refused", async () => 
   expect([upstream.received.length, database.questions - questions]).toEqual([1, 0]);
 });
 
+/** An object of as many bytes as are read at most, and of more than a million values beside its members. */
+const costly = (members: object): string => {
+  const text = JSON.stringify({ ...members, junk: [0] });
+  return text.replace("[0]", `[${"{},".repeat(1_390_000)}0]`);
+};
+
+test("b43: an answer of a million values is refused before it is parsed: to a list, and to what makes a file", async () => {
+  upstream.answerWith((response) => response.end(costly({ id: "file_x", data: [], has_more: false })));
+  const list = await ask(a, "GET", "files");
+  const made = await ask(a, "POST", "files", { form: formOf({ purpose: "user_data" }) });
+  for (const answer of [list, made]) {
+    expect(await shown(answer)).toEqual([502, "keyplane", expect.stringContaining("not the JSON")]);
+  }
+});
+
+test("a page of a thousand files is shown, however much they say of themselves", async () => {
+  const own = await upload(a);
+  const metadata = Object.fromEntries(Array.from({ length: 16 }, (_, at) => [`name ${at}`, "x".repeat(64)]));
+  const said = { object: "file", bytes: 1, created_at: 1, expires_at: 1, filename: "f", purpose: "p", status: "s" };
+  const data = Array.from({ length: 1_000 }, (_, at) => ({ id: at === 0 ? own : `file_${at}`, ...said, metadata }));
+  upstream.answerWith((response) => response.end(JSON.stringify({ object: "list", data, has_more: false })));
+  expect(await (await ask(a, "GET", "files")).json()).toMatchObject({ data: [{ id: own, metadata }] });
+});
+
 /** A list of a hundred pages with a file of 256 KiB each: all of them are larger than a server's memory for bodies here. */
 function listOf(id: string): void {
   let pages = 0;
