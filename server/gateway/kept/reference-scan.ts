@@ -27,10 +27,10 @@ const MOST_REFERENCES = 1_000;
 const QUOTE = 0x22;
 
 /**
- * Member by which an item of a type says all that there is of it. An item without it stands for what the upstream has
- * under its id, as an item of a type that is not listed may.
+ * Member by which an item of a type says all that there is of it, or several of which one does. An item without it
+ * stands for what the upstream has under its id, as an item of a type that is not listed may.
  */
-const WHOLE_BY: Readonly<Record<string, string>> = {
+const WHOLE_BY: Readonly<Record<string, string | readonly string[]>> = {
   message: "content",
   reasoning: "encrypted_content",
   compaction: "encrypted_content",
@@ -38,16 +38,16 @@ const WHOLE_BY: Readonly<Record<string, string>> = {
   function_call_output: "output",
   custom_tool_call: "input",
   custom_tool_call_output: "output",
-  computer_call: "action",
+  computer_call: ["action", "actions"],
   computer_call_output: "output",
   local_shell_call: "action",
   local_shell_call_output: "output",
   shell_call: "action",
   shell_call_output: "output",
   apply_patch_call: "operation",
-  apply_patch_call_output: "output",
+  apply_patch_call_output: ["output", "status"],
   web_search_call: "action",
-  file_search_call: "results",
+  file_search_call: ["queries", "results"],
   code_interpreter_call: "code",
   image_generation_call: "result",
   mcp_call: "arguments",
@@ -62,12 +62,13 @@ const WHOLE_BY: Readonly<Record<string, string>> = {
   multi_agent_call: "arguments",
   multi_agent_call_output: "output",
   agent_message: "content",
+  configuration_update: ["reasoning", "text"],
 };
 /** Member that tells a message without a type from a reference without one. */
 const AUTHOR = "role";
 /** Members of {@link WHOLE_BY}, and the author, by their folded names. */
 const WHOLE_MEMBERS: ReadonlyMap<string, string> = new Map(
-  [...Object.values(WHOLE_BY), AUTHOR].map((name) => [foldedName(name), name]),
+  [...Object.values(WHOLE_BY).flat(), AUTHOR].map((name) => [foldedName(name), name]),
 );
 /** Types of which only a text that is not empty is whole: an upstream looks up what another value leaves out. */
 const OF_TEXT: ReadonlySet<string> = new Set(["reasoning", "compaction", "image_generation_call"]);
@@ -192,9 +193,9 @@ export class ReferenceScan implements JsonVisitor<Context> {
   #standsForKept(): boolean {
     if (this.#itemTypes === 0 && this.#itemMembers.get(AUTHOR) !== "text") return true;
     const type = this.#itemTypes === 0 ? "message" : this.#itemType;
-    const whole = Object.hasOwn(WHOLE_BY, type) ? WHOLE_BY[type] : undefined;
-    const said = whole === undefined ? undefined : this.#itemMembers.get(whole);
-    const isWhole = said === "text" || (said === "value" && !OF_TEXT.has(type));
+    const whole = Object.hasOwn(WHOLE_BY, type) ? [WHOLE_BY[type] ?? []].flat() : [];
+    const said = whole.map((name) => this.#itemMembers.get(name));
+    const isWhole = said.includes("text") || (said.includes("value") && !OF_TEXT.has(type));
     return this.#itemIds.length > 1 || this.#itemTypes > 1 || !isWhole;
   }
 

@@ -50,11 +50,8 @@ test.each<readonly [string | object, readonly string[]]>([
   expect(namedIn(body)).toEqual(named);
 });
 
-/** Types of items of OpenAI's SDK that say something: no answer has an update of the configuration, or a trigger. */
-type ItemType = Exclude<
-  NonNullable<ResponseInputItem["type"]>,
-  "item_reference" | "configuration_update" | "compaction_trigger"
->;
+/** Types of items of OpenAI's SDK that say something: no answer or conversation has a trigger. */
+type ItemType = Exclude<NonNullable<ResponseInputItem["type"]>, "item_reference" | "compaction_trigger">;
 /** Whole item of each type, as an answer to a call with `store: false` has it. */
 const WHOLE: { readonly [Type in ItemType]: Omit<Extract<ResponseInputItem, { type: Type }>, "id" | "type"> } = {
   message: { role: "assistant", status: "completed", content: [] },
@@ -85,6 +82,7 @@ const WHOLE: { readonly [Type in ItemType]: Omit<Extract<ResponseInputItem, { ty
   additional_tools: { role: "developer", tools: [] },
   program: { call_id: "c", code: "", fingerprint: "f" },
   program_output: { call_id: "c", result: "", status: "completed" },
+  configuration_update: { reasoning: { effort: "low" } },
 };
 
 test.each(Object.entries(WHOLE))(
@@ -95,6 +93,15 @@ test.each(Object.entries(WHOLE))(
     expect(namedIn({ input: [{ id: "i1", type }] })).toEqual(["item i1"]);
   },
 );
+
+test.each<readonly [ResponseInputItem]>([
+  [{ type: "computer_call", id: "i1", call_id: "c", actions: [], pending_safety_checks: [], status: "completed" }],
+  [{ type: "apply_patch_call_output", id: "i1", call_id: "c", status: "completed" }],
+  [{ type: "file_search_call", id: "i1", queries: ["a"], results: null, status: "completed" }],
+  [{ type: "configuration_update", id: "i1", text: { format: { type: "text" } } }],
+])("who sends %j back, which lacks optional members, names no kept one", (item) => {
+  expect(namedIn({ input: [item] })).toEqual([]);
+});
 
 test.each<readonly [string, readonly string[]]>([
   ['{"input":[{"type":"multi_agent_call","id":"a","arguments":"x"}]}', []],
@@ -118,6 +125,9 @@ test.each<readonly [string, readonly string[]]>([
   ['{"input":[{"type":"image_generation_call","id":"a","result":"x","result":null}]}', ["item a"]],
   ['{"input":[{"id":"a","role":"user","role":null,"content":"x"}]}', ["item a"]],
   ['{"input":[{"id":"a","role":null,"content":"x"}]}', ["item a"]],
+  ['{"input":[{"type":"computer_call","id":"a","call_id":"c","status":"completed"}]}', ["item a"]],
+  ['{"input":[{"type":"computer_call","id":"a","action":null,"actions":[],"actions":null}]}', ["item a"]],
+  ['{"input":[{"type":"file_search_call","id":"a","queries":null,"results":null}]}', ["item a"]],
   ['{"providerOptions":{"openai":{"previousResponseId":"a"}}}', ["response a"]],
   // By which vLLM names the response that it makes.
   ['{"request_id":"a"}', ["response a"]],
