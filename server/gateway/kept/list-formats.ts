@@ -17,6 +17,8 @@ export type ListFormat = {
   readonly after?: string;
   /** Parameter for a page, as an answer has named it; left out for none. */
   readonly page?: string;
+  /** Parameters that name the objects, all on one page: upstreams take none for a number beside them. */
+  readonly naming?: readonly string[];
   /** Other parameters that pass. */
   readonly passed: ReadonlySet<string>;
   /** Parameters that are not served, each with what to do. */
@@ -58,6 +60,7 @@ const LIST_FORMATS: Readonly<Record<Dialect, ListFormat>> = {
   openai: OPENAI,
   anthropic: {
     ...{ limit: "limit", most: 1_000, usual: 20, after: "after_id", page: "page" },
+    naming: ["ids", "ids[]"],
     passed: new Set(["ids", "ids[]", "scope_id", "beta"]),
     refused: { before_id: "the list goes forwards alone: use `after_id` or `page`" },
     objectsOf: ({ data }) => objectsIn(data),

@@ -36,6 +36,8 @@ export class OwnedList implements AnswerReading {
   readonly #deps: ListDeps;
   readonly #format: ListFormat;
   readonly #limit: number;
+  /** True if the query names the objects. */
+  readonly #isNaming: boolean;
   readonly #passed: readonly (readonly [string, string])[];
   /** Objects behind which the client's own query begins: each is to be the team's. */
   readonly named: readonly string[];
@@ -56,7 +58,8 @@ export class OwnedList implements AnswerReading {
     for (const [name, instead] of Object.entries(format.refused)) {
       if (params.has(name)) throw problem("invalid_request", `\`${name}\` is not served: ${instead}.`);
     }
-    this.#limit = limitOf(params.get(format.limit), format);
+    this.#isNaming = format.naming?.some((name) => params.has(name)) === true;
+    this.#limit = limitOf(params.get(format.limit), this.#isNaming ? { ...format, usual: format.most } : format);
     this.#passed = [...params].filter(([name]) => format.passed.has(name));
     this.named = format.after === undefined ? [] : params.getAll(format.after);
     const after = this.named.at(-1);
@@ -76,7 +79,8 @@ export class OwnedList implements AnswerReading {
   /** Query by which the upstream is asked for the next page. */
   get query(): string {
     const { limit, most, after, page } = this.#format;
-    const params = new URLSearchParams([...this.#passed, [limit, String(most)]] as [string, string][]);
+    const params = new URLSearchParams(this.#passed as [string, string][]);
+    if (!this.#isNaming) params.set(limit, String(most));
     const cursor = this.#cursor;
     if (cursor !== undefined && "token" in cursor) params.set(page ?? "", cursor.token);
     else if (cursor !== undefined) params.set(after ?? "", cursor.after);

@@ -31,6 +31,10 @@ export async function startFilesUpstream() {
 
   function list(response: ServerResponse, query: URLSearchParams, isAnthropic: boolean): void {
     const ids = query.getAll("ids[]").concat(query.getAll("ids"));
+    if (ids.length > 0 && (query.has("limit") || query.has("page"))) {
+      send(response, { error: { message: "`ids` excludes `limit` and `page`" } }, 400);
+      return;
+    }
     const all = [...files.values()].filter(({ id }) => ids.length === 0 || ids.includes(id));
     const token = query.get("page");
     const after = token === null ? query.get("after") : Buffer.from(token, "base64url").toString();
@@ -40,7 +44,7 @@ export async function startFilesUpstream() {
       return;
     }
     const from = found + 1;
-    const page = all.slice(from, from + Number(query.get("limit") ?? 20));
+    const page = all.slice(from, from + Number(query.get("limit") ?? (ids.length > 0 ? 100 : 20)));
     const hasMore = from + page.length < all.length;
     const data = page.map((file) => shown(file, isAnthropic));
     const last = page.at(-1)?.id ?? "";

@@ -485,6 +485,14 @@ test("b377: a page of Anthropic's list is sealed, and is no page of another team
   expect(await (await ask(a, "GET", ids, { headers: VERSION })).json()).toMatchObject({ data: [{ id: own[1] }] });
 });
 
+test.each(["ids", "ids[]"])("the files that a list of Anthropic's names by `%s` are on one page", async (name) => {
+  const own: string[] = [];
+  for (let at = 0; at < 25; at++) own.push(await upload(a, VERSION));
+  const query = own.map((id) => `${name}=${id}`).join("&");
+  const answer = await ask(a, "GET", `files?${query}`, { headers: VERSION });
+  expect(await answer.json()).toMatchObject({ data: own.map((id) => ({ id })), next_page: null });
+});
+
 test("b377: where none of the pages that are gone through has a file of the team's, the list says so", async () => {
   upstream.answerWith((response) =>
     response.end(JSON.stringify({ data: [{ id: "file_other" }], has_more: true, object: "list" })),
