@@ -18,7 +18,7 @@ import { type UpstreamHead, upstreamHeaders } from "./headers/headers.ts";
 import { AnswerIds } from "./kept/answer-ids.ts";
 import type { Keeping } from "./kept/kept-call.ts";
 import { GIVEN_TWICE, REPEATED_ID, RepeatedIdError } from "./kept/repeated-id.ts";
-import { UNRECORDED } from "./kept/team-objects.ts";
+import { UNRECORDED, UNRECORDED_OBJECT } from "./kept/team-objects.ts";
 import { UnrecordedAnswer } from "./kept/unrecorded-answer.ts";
 import { type AnswerReading, MOST_READ, UNREADABLE, type UpstreamRead } from "./kept/whole-answer.ts";
 import { collectBody, passOnBody, SMALL_BODY } from "./request-body.ts";
@@ -357,7 +357,7 @@ class Exchange implements AttemptListener {
         }
         this.#deps.log.warn(about, "could not record an object's owner");
         // Without an owner no call may name it: an item of an answer that has begun cannot be named, and the answer goes on.
-        if (!held.hasBegun) this.#breakOff(UNRECORDED);
+        if (!held.hasBegun) this.#breakOff(made.unless === undefined ? UNRECORDED_OBJECT : UNRECORDED);
       },
     });
     this.#held = held;

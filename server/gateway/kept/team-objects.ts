@@ -249,7 +249,7 @@ const UNKNOWN_OWNERS = problem(
   ELSEWHERE,
 );
 
-/** Answer to a call whose upstream has made something of which no owner could be recorded. */
+/** Answer to a call whose upstream has stored its answer, of which no owner could be recorded. */
 export const UNRECORDED: Problem = problem(
   "unavailable",
   "The database does not record whose the answer is, which the upstream stores: try again, or send `store: false`.",
@@ -262,7 +262,8 @@ const UNCHARGED = problem(
   ELSEWHERE,
 );
 
-const UNRECORDED_OBJECT = problem(
+/** Answer to a call whose upstream has made an object of which no owner could be recorded. */
+export const UNRECORDED_OBJECT: Problem = problem(
   "unavailable",
   "The database does not record whose this is, which the upstream has made: make it anew.",
   // Else an SDK makes it three times.

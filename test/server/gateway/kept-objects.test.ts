@@ -199,7 +199,10 @@ test("b373: no conversation leaves while its owner cannot be recorded, and none 
   const fresh = teamOf("team-a");
   database.isAway = true;
   const refused = await ask(fresh, "POST", "conversations", {});
-  expect([refused.status, await refused.text()]).toEqual([503, expect.not.stringContaining("conv_")]);
+  const text = await refused.text();
+  expect([refused.status, text]).toEqual([503, expect.not.stringContaining("conv_")]);
+  // A conversation knows no `store`; and what was made is not made again by itself.
+  expect([text, refused.headers.get("x-should-retry")]).toEqual([expect.not.stringContaining("store"), "false"]);
   upstream.received.length = 0;
   expect((await ask(b, "GET", `conversations/${C}`)).status).toBe(503);
   expect(upstream.received).toHaveLength(0);
