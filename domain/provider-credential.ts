@@ -5,7 +5,7 @@ export const MAX_CREDENTIAL_LENGTH = 4_096;
 export const CREDENTIAL_PATTERN = "^[!-~]+$";
 
 const CREDENTIAL = new RegExp(CREDENTIAL_PATTERN);
-/** Characters that a header carries. A Secret may hold a passphrase of somebody's own model server. */
+/** Characters that a header carries. A Secret may hold a passphrase of a self-hosted model server. */
 const IN_HEADERS = /^[\t\x20-\x7e\x80-\xff]+$/;
 
 /** True if the management API takes a text as a provider's credential. */

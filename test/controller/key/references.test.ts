@@ -292,7 +292,7 @@ describeWorlds("a gateway", (setup) => {
     const folder = join(world.data, "secrets/dev/provider");
     await mkdir(folder, { recursive: true });
     const write = (bytes: string | Buffer) => writeFile(join(folder, "api-key"), bytes);
-    // Headers carry these, and model servers of somebody's own may have such.
+    // Headers carry these, and self-hosted model servers may have such.
     for (const passphrase of ["sk-\u00e9", "pass phrase"]) {
       await write(passphrase);
       await until("the passphrase", () => served() === passphrase);
