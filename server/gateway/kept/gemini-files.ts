@@ -7,8 +7,8 @@ import type { JsonObject } from "./whole-answer.ts";
 
 const UPLOADS = "upload/v1beta/files";
 const SESSION = "upload_id";
-/** Hosts whose files Gemini finds by its own ids, as {@link hostOf} returns them: Google's but for its object store. */
-const GOOGLE = /^(?!(?:.*\.)?storage\.)(?:.*\.)?googleapis\.com:/;
+/** Hosts whose files Gemini finds by its own ids, as {@link hostOf} returns them: Google's but for its object stores. */
+const GOOGLE = /^(?!(?:.*\.)?(?:|commondata|firebase)storage\.googleapis\.com:)(?:.*\.)?googleapis\.com:/;
 
 /**
  * Pattern of a URL's beginning up to its path: a host in ASCII, since what it takes to read another grows with the square
@@ -43,9 +43,9 @@ export function fileNamed(name: string): string | undefined {
   return /^files\/(?!\.{1,2}$)([\w.~=-]{1,256})$/.exec(name)?.[1];
 }
 
-/** Returns a URL's host, without the dot that may end its name, and its port; that is empty for the usual one. */
+/** Returns a URL's host, without dots that may end its name, and its port; that is empty for the usual one. */
 function hostOf({ hostname, port }: URL): string {
-  return `${hostname.replace(/\.$/, "")}:${port}`;
+  return `${hostname.replace(/\.+$/, "")}:${port}`;
 }
 
 /** Returns a file with the URL of its content at the gateway: the provider's would have the key of the caller sent there. */

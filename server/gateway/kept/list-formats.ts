@@ -55,27 +55,28 @@ const OPENAI: ListFormat = {
     has_more: next !== undefined,
   }),
 };
+const ANTHROPIC: ListFormat = {
+  ...{ limit: "limit", most: 1_000, usual: 20, after: "after_id", page: "page" },
+  naming: ["ids", "ids[]"],
+  passed: new Set(["ids", "ids[]", "scope_id", "beta"]),
+  refused: { before_id: "the list goes forwards alone: use `after_id` or `page`" },
+  objectsOf: ({ data }) => objectsIn(data),
+  idOf: ({ id }) => textOf(id),
+  nextOf: ({ has_more: hasMore, next_page: token }, lastId) =>
+    typeof token === "string" && token !== "" ? { token } : hasMore === true ? behind(lastId) : undefined,
+  namesPages: (answer) => Object.hasOwn(answer, "next_page"),
+  write: (data, next, answer) => ({
+    data,
+    ...(Object.hasOwn(answer, "next_page") && {
+      next_page: next !== undefined && "token" in next ? next.token : null,
+    }),
+    ...(Object.hasOwn(answer, "has_more") && { ...endsOf(data), has_more: next !== undefined }),
+  }),
+};
 /** Forms of lists by format; those of Gemini's and of OpenAI's are of files. */
 const LIST_FORMATS: Readonly<Record<Dialect, ListFormat>> = {
   openai: OPENAI,
-  anthropic: {
-    ...{ limit: "limit", most: 1_000, usual: 20, after: "after_id", page: "page" },
-    naming: ["ids", "ids[]"],
-    passed: new Set(["ids", "ids[]", "scope_id", "beta"]),
-    refused: { before_id: "the list goes forwards alone: use `after_id` or `page`" },
-    objectsOf: ({ data }) => objectsIn(data),
-    idOf: ({ id }) => textOf(id),
-    nextOf: ({ has_more: hasMore, next_page: token }, lastId) =>
-      typeof token === "string" && token !== "" ? { token } : hasMore === true ? behind(lastId) : undefined,
-    namesPages: (answer) => Object.hasOwn(answer, "next_page"),
-    write: (data, next, answer) => ({
-      data,
-      ...(Object.hasOwn(answer, "next_page") && {
-        next_page: next !== undefined && "token" in next ? next.token : null,
-      }),
-      ...(Object.hasOwn(answer, "has_more") && { ...endsOf(data), has_more: next !== undefined }),
-    }),
-  },
+  anthropic: ANTHROPIC,
   gemini: geminiList("files", { most: 100, usual: 10 }),
 };
 /** Forms of lists of another kind. */
@@ -85,6 +86,7 @@ const OTHER_FORMATS: Readonly<Partial<Record<`${Dialect} ${KeptKind}`, ListForma
     ...{ ...OPENAI, ...SHORT, passed: new Set(["order"]) },
     refused: { before: "the list goes forwards alone: use `after`" },
   },
+  "anthropic batch": { ...ANTHROPIC, naming: [] },
   "gemini cache": geminiList("cachedContents", { most: 1_000, usual: 100 }),
   "gemini batch": geminiList("operations", { most: 100, usual: 50 }, "batches"),
 };

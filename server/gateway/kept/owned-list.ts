@@ -58,6 +58,8 @@ export class OwnedList implements AnswerReading {
     for (const [name, instead] of Object.entries(format.refused)) {
       if (params.has(name)) throw problem("invalid_request", `\`${name}\` is not served: ${instead}.`);
     }
+    // A client that names none may say so with an empty value.
+    for (const name of format.naming ?? []) params.delete(name, "");
     this.#isNaming = format.naming?.some((name) => params.has(name)) === true;
     this.#limit = limitOf(params.get(format.limit), this.#isNaming ? { ...format, usual: format.most } : format);
     this.#passed = [...params].filter(([name]) => format.passed.has(name));

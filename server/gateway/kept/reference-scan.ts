@@ -47,7 +47,7 @@ const WHOLE_BY: Readonly<Record<string, string | readonly string[]>> = {
   apply_patch_call: "operation",
   apply_patch_call_output: ["output", "status"],
   web_search_call: "action",
-  file_search_call: ["queries", "results"],
+  file_search_call: "results",
   code_interpreter_call: "code",
   image_generation_call: "result",
   mcp_call: "arguments",

@@ -493,6 +493,11 @@ test.each(["ids", "ids[]"])("the files that a list of Anthropic's names by `%s` 
   expect(await answer.json()).toMatchObject({ data: own.map((id) => ({ id })), next_page: null });
 });
 
+test("a list of Anthropic's whose `ids` is empty, as its SDK sends null, is one of all files", async () => {
+  await ask(a, "GET", "files?ids=", { headers: VERSION });
+  expect(upstream.received.map(({ url }) => url)).toEqual([expect.stringMatching(/files\?limit=1000$/)]);
+});
+
 test("b377: where none of the pages that are gone through has a file of the team's, the list says so", async () => {
   upstream.answerWith((response) =>
     response.end(JSON.stringify({ data: [{ id: "file_other" }], has_more: true, object: "list" })),

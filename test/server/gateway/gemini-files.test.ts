@@ -210,6 +210,9 @@ test("b375: a file of Gemini's is its team's, in paths and bodies, and in any sp
       bodyOf,
     ),
     ...["https:files/x", "https://Googleapis.com:8443/files/x"].map(bodyOf),
+    ...["https://storage.generativelanguage.googleapis.com/v1beta/files/x", "https://a.googleapis.com../files/x"].map(
+      bodyOf,
+    ),
     // Parsers differ in where the host of these begins or ends, or in what they leave out of it.
     ...["https://a.test\\@googleapis.com/x", "https://a.test@googleapis.com/x", "https:///googleapis.com/x"].map(
       bodyOf,
@@ -227,6 +230,9 @@ test("b375: a file of Gemini's is its team's, in paths and bodies, and in any sp
   for (const body of [
     ...[uri, name, "https://www.youtube.com/watch?v=x", "https://example.com/files/x", "gs://bucket/x"].map(bodyOf),
     ...["https://storage.googleapis.com/bucket/x", "https://bucket.storage.googleapis.com/x"].map(bodyOf),
+    ...["https://commondatastorage.googleapis.com/bucket/x", "https://firebasestorage.googleapis.com/v0/b/x"].map(
+      bodyOf,
+    ),
     { contents: [{ parts: [{ functionCall: { args: { fileUri: "mine" } } }] }] },
   ]) {
     expect((await ask(a, "POST", "v1beta/models/m:generateContent", {}, body)).status).toBe(200);
