@@ -91,7 +91,12 @@ function several(title: string, plural: string, found: readonly ListedObject[]):
     return `there are ${plural} ${title} in ${namespaces.join(", ")}: say which with -n NAMESPACE`;
   }
   const teams = [...new Set(found.flatMap(({ status }) => (status && "team" in status ? [status.team] : [])))];
-  const where = teams.length > 1 ? `in the teams ${teams.join(", ")}` : "in several clusters";
+  const where =
+    teams.length > 1
+      ? `in the teams ${teams.join(", ")}`
+      : namespaces.length > 1
+        ? `in ${namespaces.map((namespace) => namespace || "no namespace").join(" and in ")}`
+        : "in several clusters";
   const ids = found.flatMap((object) => listedKeyId(object) ?? []);
   const advice = ids.length > 0 ? `say which by its id: ${ids.join(", ")}` : `see keyplane get ${plural}`;
   return `there are ${found.length} ${plural} ${title}, ${where}: ${advice}`;

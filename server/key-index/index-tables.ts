@@ -107,7 +107,9 @@ export abstract class IndexTables {
   noteUse(key: KeyRecord, at: number): void {
     const isHere = key instanceof KeyRow && key.generation === this.rows.generation;
     const found = isHere ? key : this.findVersion(key.keyId, key.version);
-    if (found instanceof KeyRow) this.rows.table.noteUse(found.row, at);
+    // The tables may have been replaced while it was looked for: the row is another key's then.
+    const isRow = found instanceof KeyRow && found.generation === this.rows.generation;
+    if (isRow) this.rows.table.noteUse(found.row, at);
   }
 
   protected recordOf(row: number, { table, attributes, generation }: KeyRows = this.rows): KeyRow | undefined {

@@ -42,7 +42,8 @@ export function showProblems(app: FastifyInstance, log: Logger): void {
 /** Shows an error as a page, with the words that the API would answer. */
 export function showErrors(app: FastifyInstance, log: Logger): void {
   app.setErrorHandler((error, request, reply) => {
-    const shown = request.is404 ? NO_PAGE : problemOf(error, request.method);
+    const said = problemOf(error, request.method);
+    const shown = request.is404 && said.code === "not_found" ? NO_PAGE : said;
     logFailure(log, request, { error, shown, message: "a page failed" });
     return sendProblemPage(request, reply, shown);
   });

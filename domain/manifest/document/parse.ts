@@ -48,7 +48,7 @@ export function parseManifests(content: string | Uint8Array, file: string): Pars
   const decoded = utf8Text(content);
   if (decoded === undefined) return refused(FILE_NOT_UTF8);
   // Of files that were put one behind the other each may begin with a byte order mark. YAML takes off the first.
-  const text = decoded.replaceAll(/^(---[^\n]*\n)\uFEFF/gm, "$1");
+  const text = decoded.replaceAll(/^\uFEFF(?=---(?:\s|$))|(?<=^---[^\n]*\n)\uFEFF/gm, "");
   const lines = countLines(text);
   const diagnosticAt = (
     offset: number,

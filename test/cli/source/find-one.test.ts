@@ -81,6 +81,9 @@ describe("the object that a name means", () => {
     await expect(find(ofTeam("key_a", "a", "dev"), ofTeam("key_b", "a", "dev"))).rejects.toThrow(
       new UsageError("there are 2 keys agent, in several clusters: say which by its id: key_a, key_b"),
     );
+    await expect(find(ofTeam("key_a", "a"), ofTeam("key_b", "a", "dev"))).rejects.toThrow(
+      new UsageError("there are 2 keys agent, in no namespace and in dev: say which by its id: key_a, key_b"),
+    );
     await expect(find(ofTeam("key_a", "a"), ofTeam("key_b", "b", "dev"))).rejects.toThrow(
       new UsageError("there are 2 keys agent, in the teams a, b: say which by its id: key_a, key_b"),
     );

@@ -83,6 +83,27 @@ describe("the index as another thread decides by it", () => {
     expect([andNewTables, mirror.findKey("digest")?.libraryIds]).toEqual([["lib_2"], ["lib_2"]]);
   });
 
+  test("b476: notes no use for another key where the tables change while the key is looked for", () => {
+    const { index, mirror, broadcast } = open();
+    index.applyKey("key_a", [version("digest")]);
+    mirror.findKey("digest");
+    const next = new KeyIndex(8, index);
+    let hasChanged = false;
+    const used = Object.defineProperty(keyRecord({ keyId: "key_a" }), "version", {
+      get() {
+        if (!hasChanged) {
+          index.applyKey("key_a", [version("digest", { libraryIds: ["lib"] })]);
+          for (const keyId of ["key_b", "key_c"]) next.applyKey(keyId, [version(keyId, { keyId })]);
+          next.broadcastTo(broadcast);
+        }
+        hasChanged = true;
+        return 1;
+      },
+    });
+    mirror.noteUse(used, 5_000);
+    expect(next.drainUses(6_000)).toEqual([]);
+  });
+
   test("goes over to the tables that replace those it has, and keeps nothing of the old ones", () => {
     const { index, mirror, broadcast } = open();
     index.applyKey("key_a", [version("old")]);

@@ -105,7 +105,11 @@ test.each([
 
 test("a byte order mark in front of a later document is taken off, as that of a file behind another is", () => {
   const second = team("{}").replace("name: a", "name: b");
-  for (const text of [`${team("{}")}---\n\uFEFF${second}`, `\uFEFF${team("{}")}--- # b.yaml\r\n\uFEFF${second}`]) {
+  for (const text of [
+    `${team("{}")}---\n\uFEFF${second}`,
+    `\uFEFF${team("{}")}--- # b.yaml\r\n\uFEFF${second}`,
+    `\uFEFF---\n${team("{}")}\uFEFF---\r\n${second}`,
+  ]) {
     const { documents, diagnostics } = parseManifests(text, "f.yaml");
     expect([documents.map(({ value }) => value), diagnostics]).toMatchObject([
       [{ apiVersion: "keyplane.dev/v1alpha1" }, { apiVersion: "keyplane.dev/v1alpha1" }],

@@ -124,6 +124,18 @@ test.each([
   },
 );
 
+test.each(["Host: keys.example.net", "Origin: https://example.net"])(
+  "b54: an unknown page of the console is refused to a foreign caller as any other, with %s",
+  async (foreign) => {
+    const host = foreign.startsWith("Host") ? "" : `Host: 127.0.0.1:${harness.port}\r\n`;
+    const caller = openCaller(harness.port);
+    caller.socket.write(`POST /dashboard/nowhere HTTP/1.1\r\n${host}${foreign}\r\nContent-Length: 0\r\n\r\n`);
+    await answers(caller, 1);
+    expect(statusesOf(caller)).toEqual([403]);
+    caller.socket.destroy();
+  },
+);
+
 test("b82: a refused request without a body keeps its connection", async () => {
   const caller = start("GET /atoms HTTP/1.1", []);
   await answers(caller, 1);
