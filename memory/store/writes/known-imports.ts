@@ -43,8 +43,7 @@ export function digestOfStatement({
 
 /**
  * Returns the atoms of a library that these former ids mean: an atom that was imported under it, or that has it as its
- * own id. These are locked, and so are the other former ids: a second import of the same at the same time waits for the
- * first, and finds the atom that it has made.
+ * own id. These are locked. A second import into the library waits for the first, and finds the atoms that it has made.
  */
 export async function knownImports(
   tx: Tx,
@@ -52,23 +51,16 @@ export async function knownImports(
   libraryId: string,
   formerIds: readonly string[],
 ): Promise<ReadonlyMap<string, KnownImport>> {
-  const present = await lockKnown(tx, libraryId, formerIds);
-  const known = new Map(await readKnown(tx, reach, libraryId, formerIds));
-  const isNew = (id: string) => !known.has(id);
-  const own = formerIds.filter((id) => isNew(id) && present.has(id));
+  // An atom that another import makes cannot be locked before it is there, nor in one order with the others after.
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`imports of library ${libraryId}`}, 0))`.execute(tx);
+  const locked = await lockKnown(tx, libraryId, formerIds);
+  const recorded = await readKnown(tx, reach, libraryId, formerIds);
+  const known = new Map(recorded.filter(([, { id }]) => locked.has(id)));
+  const own = formerIds.filter((id) => locked.has(id) && !known.has(id));
   for (const atom of await findAtoms(tx, reach, own)) {
     const { id, revision, updatedAt } = atom;
     known.set(id, { id, revision, updatedAt, said: digestOfStatement(atom), hasOpenLinks: false });
   }
-  const begun = formerIds.filter(isNew);
-  if (begun.length === 0) return known;
-  // In one order, so that no two transactions wait for each other.
-  await sql`insert into imported_atoms (library_id, former_id)
-    select id, begun.former_id from libraries, unnest(${begun}::text[]) begun (former_id) where id = ${libraryId}
-    order by begun.former_id on conflict (library_id, former_id) do update set former_id = excluded.former_id`.execute(
-    tx,
-  );
-  for (const [formerId, atom] of await readKnown(tx, reach, libraryId, begun)) known.set(formerId, atom);
   return known;
 }
 
@@ -135,13 +127,11 @@ export async function recordImports(tx: Tx, libraryId: string, imported: readonl
     ...{ former_id: formerId, atom_id: id, said: toDigest(said).toString("hex"), revision },
     has_open_links: hasOpenLinks,
   }));
-  // In one order, so that no two transactions wait for each other.
   await sql`${preparedStatement} insert into imported_atoms
       (library_id, former_id, atom_id, said, revision, has_open_links)
     select ${libraryId}, former_id, atom_id, decode(said, 'hex'), revision, has_open_links
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
       made (former_id text, atom_id uuid, said text, revision integer, has_open_links boolean)
-    order by former_id
     on conflict (library_id, former_id) do update set atom_id = excluded.atom_id, said = excluded.said,
       revision = excluded.revision, has_open_links = excluded.has_open_links`.execute(tx);
 }

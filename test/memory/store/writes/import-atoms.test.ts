@@ -213,7 +213,7 @@ describeOnPostgres("an import at the same time as another write", (opened) => {
           [other, one].flatMap((atom) => atom ?? []),
         ),
       );
-      await until("the second waits", () => isLockAwaited(db));
+      await until("the second waits", () => locksAwaited(db));
       return made;
     });
     expect(await second).toEqual({
@@ -232,7 +232,7 @@ describeOnPostgres("an import at the same time as another write", (opened) => {
       await correctAtom(tx, REACH, id, { content: "Of an agent.", expected: 1, at: 4_000 });
       const target = { ...DIARY, libraryId: "lib-handbook" };
       imported = db.transaction().execute((late) => importAtoms(late, REACH, target, [edited]));
-      await until("the import waits", () => isLockAwaited(db));
+      await until("the import waits", () => locksAwaited(db));
     });
     expect(await imported).toMatchObject({ ids: [id], outcomes: ["newer"] });
     expect(await findAtoms(db, REACH, [id])).toMatchObject([{ content: "Of an agent.", revision: 2 }]);
@@ -248,15 +248,52 @@ describeOnPostgres("an import at the same time as another write", (opened) => {
     await db.transaction().execute(async (tx) => {
       await importing(tx, file("Two.").slice(0, 1));
       second = db.transaction().execute((late) => importing(late, file("Three.").toReversed()));
-      await until("the second waits", () => isLockAwaited(db));
+      await until("the second waits", () => locksAwaited(db));
       await importing(tx, file("Two.").slice(1));
     });
     expect(await second).toMatchObject({ outcomes: ["corrected", "corrected"] });
   });
+
+  test("c109: waits for others that are the first to import some of its atoms", async () => {
+    const { db } = opened();
+    const importing = (tx: Tx, content: string, formerIds: readonly string[]) =>
+      importAtoms(
+        tx,
+        REACH,
+        DIARY,
+        formerIds.map((formerId) => anAtom({ formerId, content })),
+      );
+    const begin = (content: string, formerIds: readonly string[]) =>
+      db.transaction().execute((tx) => importing(tx, content, formerIds));
+    let [hasImported, hasEnded] = [false, false];
+    const others: ReturnType<typeof begin>[] = [];
+    await db.transaction().execute(async (tx) => {
+      await importing(tx, "First.", ["r"]);
+      const second = async () => {
+        const made = await db.transaction().execute(async (early) => {
+          const saved = await importing(early, "Second.", ["p"]);
+          hasImported = true;
+          await until("the third waits", () => locksAwaited(db));
+          return saved;
+        });
+        hasEnded = true;
+        return made;
+      };
+      others.push(second());
+      await until("the second has imported, or waits", async () => hasImported || (await locksAwaited(db)) > 0);
+      others.push(begin("Third.", ["p", "q", "r"]));
+      await until("the third waits", async () => (await locksAwaited(db)) >= (hasEnded ? 1 : 2));
+      others.push(begin("Fourth.", ["p", "q"]));
+      await until("the fourth waits", async () => (await locksAwaited(db)) >= (hasEnded ? 2 : 3));
+    });
+    const outcomes = (await Promise.all(others)).map((made) => made?.outcomes);
+    expect(outcomes).toEqual([["created"], ["corrected", "created", "corrected"], ["corrected", "corrected"]]);
+  });
 });
 
-async function isLockAwaited(db: Db): Promise<true | undefined> {
+/** Returns the number of sessions that wait for a lock. */
+async function locksAwaited(db: Db): Promise<number> {
   const { rows } = await sql`select from pg_stat_activity
     where wait_event_type = 'Lock' and datname = current_database()`.execute(db);
-  return rows.length > 0 || undefined;
+  return rows.length;
 }
