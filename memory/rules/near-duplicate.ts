@@ -24,13 +24,16 @@ const BETWEEN = new RegExp(`(?:(?!!=)[^\\p{L}\\p{M}\\p{N}${SIGN}])+`, "gu");
 const BEFORE_HYPHEN = "(?![\\p{Script=Han}\\p{Script=Hiragana}])[\\p{L}\\p{M}\\p{N}-]|\\p{N}[\\p{L}\\p{Sc}%°.)]";
 /** Minus sign before a number or an amount. */
 const MINUS = new RegExp(`(?<!${BEFORE_HYPHEN})[-\\u2013\\u2212](\\p{Sc}?)\\.?(?=\\p{N})`, "gu");
-/** Characters of numbers: digits of any script, and the numerals of Chinese and Japanese, which count as letters. */
-const DIGITS = "\\p{N}零一二三四五六七八九十百千万萬億亿两兩";
-/** Words of scripts with spaces, in which letters beside a digit are part of a number, as in versions and ids. */
-const RUNS = new RegExp(`[\\p{Script=Latin}\\p{Script=Greek}\\p{Script=Cyrillic}${DIGITS}]+`, "gu");
-const DIGIT = new RegExp(`[${DIGITS}]`, "u");
-/** Numeral that by itself makes no other statement: it is an article, and a part of many words. */
-const ONE = "一";
+/** Numerals of Chinese and Japanese, everyday and formal: but for the first they count as letters. */
+const HAN = "〇零一二三四五六七八九十百千万萬億亿两兩壹壱贰貳弐叁參参肆伍陆陸柒捌玖拾佰仟廿卅";
+/**
+ * Runs of these numerals, and words of scripts with spaces, in which letters beside a digit are part of a number, as in
+ * versions and ids.
+ */
+const RUNS = new RegExp(`[${HAN}]+|(?:(?!〇)[\\p{Script=Latin}\\p{Script=Greek}\\p{Script=Cyrillic}\\p{N}])+`, "gu");
+const DIGIT = new RegExp(`[\\p{N}${HAN}]`, "u");
+/** Numeral that by itself makes no other statement: it is an article, or a part of many words. */
+const PART_OF_WORDS = /^[一參参伍陆陸拾]$/;
 /** Text between Roman numerals of one character. */
 const NO_ROMAN_NUMERALS = /[^\u2160-\u2188]+/g;
 
@@ -159,7 +162,7 @@ function shareOf(a: Folded, b: Folded): number {
 }
 
 function numbersOf(folded: string): string {
-  return (folded.match(RUNS) ?? []).filter((run) => DIGIT.test(run) && run !== ONE).join(" ");
+  return (folded.match(RUNS) ?? []).filter((run) => DIGIT.test(run) && !PART_OF_WORDS.test(run)).join(" ");
 }
 
 /** Puts one sign in place of each number, and of what is written as several: a version, a date, thousands. */
@@ -167,7 +170,7 @@ function withoutNumbers(folded: string): string {
   const signless = folded.replace(SIGNS, " ").replace(/ {2,}/g, " ").trim();
   // A statement of signs alone has no other part.
   if (signless === "") return folded;
-  return signless.replace(RUNS, (run) => (DIGIT.test(run) ? "#" : run)).replace(/#(?: #)+/g, "#");
+  return signless.replace(RUNS, (run) => (DIGIT.test(run) ? "#" : run)).replace(/#(?: ?#)+/g, "#");
 }
 
 function partsOf(folded: string): Set<string> {

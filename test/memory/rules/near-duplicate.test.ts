@@ -78,6 +78,13 @@ describe("near-duplicates of a statement", () => {
       "バックアップは毎晩十時間かかり、その間は書き込めません",
     ],
     ["机房的备用电池可以让服务器运行5千小时", "机房的备用电池可以让服务器运行5万小时"],
+    ["机房的备用电池可以让服务器运行5千小时", "机房的备用电池可以让服务器运行1万5千小时"],
+    ["合同金额为人民币贰拾万元整，由财务团队在年底支付", "合同金额为人民币叁拾万元整，由财务团队在年底支付"],
+    [
+      "契約金額は金弐百万円とし、財務チームが年末に支払います",
+      "契約金額は金参百万円とし、財務チームが年末に支払います",
+    ],
+    ["保证金为人民币伍佰元，在合同结束之后退还", "保证金为人民币陆仟元，在合同结束之后退还"],
     ["The permit is for phase Ⅳ of the harbour works", "The permit is for phase Ⅴ of the harbour works"],
     [`${"A long statement. ".repeat(200)} It has 1.`, `${"A long statement. ".repeat(200)} It has 2.`],
   ])("%.60s is alike to %.60s but for a number, and found by what is left", (one, other) => {
@@ -141,6 +148,19 @@ describe("near-duplicates of a statement", () => {
     ["账单服务器由后端团队的成员在每个周五早上九点重启", "账单服务器由后端团队的成员在未来周五早上九点重启"],
     ["We don't deploy the billing service on Fridays", "We dont deploy the billing service on Fridays"],
     ["账单服务器是后端团队的成员维护的重要机器", "账单服务器是后端团队的成员维护的一台重要机器"],
+    [
+      "支付服务的后端团队用Redis做缓存并且每天晚上备份数据到对象存储",
+      "支付服务的后端团队用Redis一起做缓存并且每天晚上备份数据到对象存储",
+    ],
+    [
+      "支付服务监听的端口是8080，一直由支付平台的后端团队负责维护和监控",
+      "支付服务监听的端口是8080一直由支付平台的后端团队负责维护和监控",
+    ],
+    [
+      "支付服务的数据库使用PostgreSQL，一般在每天晚上由运维团队备份到对象存储",
+      "支付服务的数据库使用PostgreSQL一般在每天晚上由运维团队备份到对象存储",
+    ],
+    ["账单服务器的团队成员必须在每个周五早上参加例会", "账单服务器的团队成员必须在每个周五早上出席例会"],
   ])("%s is alike to %s, of which neither has a negation or a number more", (one, other) => {
     expect(nearness(one, other)?.otherNumbers).toBe(false);
   });
