@@ -128,7 +128,7 @@ describeNightlyOnEachEngine("What comes first in what is recalled", (store) => {
     expect([await counted(lookUp, 15), await counted(lookUp, 4)]).toEqual([10, 4]);
   });
 
-  test("c124: small pages of a search have together what one large page has", async () => {
+  test("c124: small pages of a search have together the atoms with its words that one large page has", async () => {
     const exact = Array.from({ length: 7 }, (_, n) => aged(`The archive has a kitchen, room ${n}.`, n));
     const misspelt = Array.from({ length: 3 }, (_, n) => aged(`The archvie has a kitchn, floor ${n}.`, 10 + n));
     await given(...exact, ...misspelt);
