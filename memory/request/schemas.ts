@@ -1,3 +1,4 @@
+import { MAX_LINKS } from "../store/rows/atom.ts";
 import { SORTS } from "../store/rows/atom-order.ts";
 
 /**
@@ -104,7 +105,7 @@ export const ATOM_ID = {
 } as const;
 export const LINKS = {
   type: "array",
-  maxItems: 32,
+  maxItems: MAX_LINKS,
   uniqueItems: true,
   items: {
     type: "object",

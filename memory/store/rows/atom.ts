@@ -26,6 +26,9 @@ export type Atom = {
 export type AtomMetadata = Readonly<Record<string, string | number | boolean>>;
 
 /** Link to another atom and its kind: `{ rel: "replaces", id }`. */
+/** Number of links that an atom may have. */
+export const MAX_LINKS = 32;
+
 export type AtomLink = { readonly rel: string; readonly id: string };
 
 /** Fields that a writer sets. */

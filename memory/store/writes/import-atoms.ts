@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Reach } from "../../../domain/access/reach.ts";
 import type { Tx } from "../../../store/database/change.ts";
 import { openLibrary } from "../../../store/libraries/reachable-libraries.ts";
-import type { AtomFields, AtomLink } from "../rows/atom.ts";
+import { type AtomFields, type AtomLink, MAX_LINKS } from "../rows/atom.ts";
 import { linkRule } from "../rows/atoms.ts";
 import { correctAtom, insertAtom } from "./atom-writes.ts";
 import {
@@ -67,72 +67,74 @@ export async function importAtoms(
   const formerIds = atoms.flatMap(({ formerId }) => formerId ?? []);
   const known = target.upsertAt === null ? NONE : await knownImports(tx, reach, target.libraryId, formerIds);
   const placed: Placed[] = [];
-  for (const atom of atoms) {
-    const before = atom.formerId === null ? undefined : known.get(atom.formerId);
-    const one = before === undefined ? await create(tx, reach, target, atom) : meet(target, before, atom);
+  for (const { formerId, createdAt, updatedAt, ...fields } of atoms) {
+    const before = formerId === null ? undefined : known.get(formerId);
+    const draft = { ...fields, links: [], libraryId, at: createdAt, updatedAt };
+    const one = before ?? (await insertAtom(tx, reach, draft));
     if (one === undefined) return undefined;
-    placed.push(one);
+    placed.push({ id: one.id, revision: one.revision, before, formerId, fields, updatedAt });
   }
   const links = await resolvedLinks(tx, reach, target, placed);
   let droppedLinks = 0;
+  const outcomes: ImportOutcome[] = [];
   const records: ImportRecord[] = [];
   for (const [index, one] of placed.entries()) {
-    const { id, outcome, formerId, said, hasOpenLinks } = one;
-    if (outcome === "newer" || (outcome === "unchanged" && !hasOpenLinks)) continue;
-    const ofAtom = links[index] ?? { wanted: [], kept: [], hasOpen: false };
-    droppedLinks += ofAtom.wanted.length - ofAtom.kept.length;
-    const revision = await finish(tx, reach, target, one, ofAtom);
+    const { id, formerId, fields, before } = one;
+    const ofAtom = links[index] ?? { leading: [], set: [], dropped: 0, hasOpen: false };
+    const outcome = outcomeOf(target, one, ofAtom);
+    outcomes.push(outcome);
+    const isLeft = outcome === "unchanged" && before?.hasOpenLinks !== true;
+    if (outcome === "newer" || (isLeft && formerId !== id)) continue;
+    droppedLinks += ofAtom.dropped;
+    if (isLeft) continue;
+    const revision = await finish(tx, reach, target, one, outcome, ofAtom);
     if (formerId === null || (outcome === "unchanged" && ofAtom.hasOpen)) continue;
-    records.push({ formerId, id, said, revision, hasOpenLinks: ofAtom.hasOpen });
+    records.push({ formerId, id, said: digestOfStatement(fields), revision, hasOpenLinks: ofAtom.hasOpen });
   }
   if (target.upsertAt !== null) await recordImports(tx, target.libraryId, records);
-  return { ids: placed.map(({ id }) => id), outcomes: placed.map(({ outcome }) => outcome), droppedLinks };
+  return { ids: placed.map(({ id }) => id), outcomes, droppedLinks };
 }
 
 const NONE: ReadonlyMap<string, KnownImport> = new Map();
 
 /** Atom of the import, with its id and state in the library. */
-type Placed = Omit<KnownImport, "updatedAt"> & {
-  readonly outcome: ImportOutcome;
-  readonly formerId: string | null;
+type Placed = Pick<ImportedAtom, "formerId" | "updatedAt"> & {
+  readonly id: string;
+  readonly revision: number;
+  /** Atom that the library knew by the former id; undefined if it is new. */
+  readonly before: KnownImport | undefined;
   /** Fields of the atom; its links lead by former ids. */
   readonly fields: AtomFields;
 };
 
-async function create(
-  tx: Tx,
-  reach: Reach,
-  { libraryId }: ImportTarget,
-  { formerId, createdAt, updatedAt, ...fields }: ImportedAtom,
-): Promise<Placed | undefined> {
-  const saved = await insertAtom(tx, reach, { ...fields, links: [], libraryId, at: createdAt, updatedAt });
-  if (saved === undefined) return undefined;
-  const { id, revision } = saved;
-  return { id, revision, said: digestOfStatement(fields), hasOpenLinks: false, outcome: "created", formerId, fields };
-}
-
-function meet(
-  { mayRead }: ImportTarget,
-  { updatedAt: changedAt, ...before }: KnownImport,
-  { formerId, createdAt: _createdAt, updatedAt, ...fields }: ImportedAtom,
-): Placed {
-  const said = digestOfStatement(fields);
-  const isChangedHere = changedAt !== null && changedAt > updatedAt;
+function outcomeOf({ mayRead }: ImportTarget, placed: Placed, { leading }: Links): ImportOutcome {
+  const { id, formerId, before, fields, updatedAt } = placed;
+  if (before === undefined) return "created";
+  // An export has the links that its key reaches: of the library's own atom the others count neither here nor there.
+  const same = formerId === id ? [fields, { ...fields, links: leading }] : [fields];
+  const isSame = same.some((one) => before.said.includes(digestOfStatement(one)));
+  const isChangedHere = before.updatedAt !== null && before.updatedAt > updatedAt;
   // Where the atom stays as it is either way, the outcome would say whether a guess is right (threats c125).
-  if (said === before.said && (mayRead || !isChangedHere)) return { ...before, outcome: "unchanged", formerId, fields };
-  const outcome = isChangedHere ? "newer" : "corrected";
-  return { ...before, said, outcome, formerId, fields };
+  if (isSame && (mayRead || !isChangedHere)) return "unchanged";
+  return isChangedHere ? "newer" : "corrected";
 }
 
 type Links = {
-  /** Links of the import, by the ids of their targets in the library. */
-  readonly wanted: readonly AtomLink[];
-  /** Links, of those, that lead to what is there for the caller. */
-  readonly kept: readonly AtomLink[];
+  /** Links of the import, as it has them, that lead to what was imported or is there for the caller. */
+  readonly leading: readonly AtomLink[];
+  /** Links that the atom gets. */
+  readonly set: readonly AtomLink[];
+  /** Number of links of the import that lead to nothing that is there for the caller. */
+  readonly dropped: number;
   /** True if a link leads to an atom that was not imported, which may come yet. */
   readonly hasOpen: boolean;
 };
 
+/**
+ * Looks up where the links of an import lead. Of links beyond the caller's reach an atom keeps those that it has: one
+ * that is known by a record those of the file, and the library's own all of them, as no export shows them to this
+ * caller.
+ */
 async function resolvedLinks(
   tx: Tx,
   reach: Reach,
@@ -144,13 +146,29 @@ async function resolvedLinks(
   const elsewhere = led.filter((id) => !here.has(id));
   const before = upsertAt === null ? here : await importedIds(tx, reach, libraryId, elsewhere);
   const importedAs = (formerId: string) => here.get(formerId) ?? before.get(formerId);
-  const wanted = placed.map(({ fields }) => fields.links.map(({ rel, id }) => ({ rel, id: importedAs(id) ?? id })));
-  const ruleOf = await linkRule(tx, reach, wanted.flat());
-  return placed.map(({ fields }, index) => {
-    const ofAtom = wanted[index] ?? [];
-    const kept = ofAtom.filter((link) => ruleOf(link) === "allowed");
-    return { wanted: ofAtom, kept, hasOpen: fields.links.some(({ id }) => importedAs(id) === undefined) };
+  const toLibrary = (link: AtomLink) => {
+    const id = importedAs(link.id);
+    return id === undefined ? link : { rel: link.rel, id };
+  };
+  const wanted = placed.map(({ fields }) => fields.links.map(toLibrary));
+  const own = placed.map(({ id, formerId, before }) => (formerId === id ? (before?.links ?? []) : []));
+  const ruleOf = await linkRule(tx, reach, [...wanted.flat(), ...own.flat()]);
+  return placed.map(({ fields, before }, index) => {
+    const ofFile = wanted[index] ?? [];
+    const isAllowed = (link: AtomLink) => ruleOf(link) === "allowed";
+    const kept = ofFile.filter((link) => isAllowed(link) || has(before?.links, link));
+    const beyond = (own[index] ?? []).filter((link) => ruleOf(link) === "unknown" && !has(ofFile, link));
+    return {
+      leading: fields.links.filter((link) => importedAs(link.id) !== undefined || isAllowed(link)),
+      set: [...kept, ...beyond].slice(0, MAX_LINKS),
+      dropped: ofFile.length - ofFile.filter(isAllowed).length,
+      hasOpen: fields.links.some(({ id }) => importedAs(id) === undefined),
+    };
   });
+}
+
+function has(links: readonly AtomLink[] | undefined, { rel, id }: AtomLink): boolean {
+  return links?.some((link) => link.rel === rel && link.id === id) ?? false;
 }
 
 /**
@@ -162,8 +180,9 @@ async function finish(
   tx: Tx,
   reach: Reach,
   { upsertAt }: ImportTarget,
-  { id, fields, outcome, revision: before }: Placed,
-  links: Links,
+  { id, fields, revision: before }: Placed,
+  outcome: ImportOutcome,
+  { set }: Links,
 ): Promise<number> {
   let revision = before;
   const isCorrected = outcome === "corrected" && upsertAt !== null;
@@ -172,18 +191,16 @@ async function finish(
     const correction = await correctAtom(tx, reach, id, { ...said, expected: null, at: upsertAt });
     if (correction.kind === "corrected") revision = correction.atom.revision;
   }
-  if (isCorrected || links.kept.length > 0) await setLinks(tx, id, revision, links);
+  if (isCorrected || set.length > 0) await setLinks(tx, id, revision, set);
   return revision;
 }
 
 /**
- * Sets the links of an atom within its revision: an import makes one revision, links and all. Of the links that lead
- * beyond the caller's reach, those stay that the atom has. An atom that was corrected meanwhile keeps its own links.
+ * Sets the links of an atom within its revision: an import makes one revision, links and all. An atom that was
+ * corrected since that revision keeps its own links.
  */
-async function setLinks(tx: Tx, id: string, revision: number, { wanted, kept }: Links): Promise<void> {
-  const links = sql`(select coalesce(jsonb_agg(link order by place), '[]')
-    from jsonb_array_elements(${JSON.stringify(wanted)}::jsonb) with ordinality led (link, place)
-    where ${JSON.stringify(kept)}::jsonb || a.links @> jsonb_build_array(link))`;
-  await sql`update atoms a set links = ${links}
-    where a.id = ${id}::uuid and a.revision = ${revision}::integer and a.links <> ${links}`.execute(tx);
+async function setLinks(tx: Tx, id: string, revision: number, links: readonly AtomLink[]): Promise<void> {
+  const led = sql`${JSON.stringify(links)}::jsonb`;
+  await sql`update atoms set links = ${led}
+    where id = ${id}::uuid and revision = ${revision}::integer and links <> ${led}`.execute(tx);
 }

@@ -5,16 +5,18 @@ import type { Reach } from "../../../domain/access/reach.ts";
 import type { Tx } from "../../../store/database/change.ts";
 import { fromDigest, toDigest } from "../../../store/database/digest.ts";
 import { preparedStatement } from "../../../store/database/prepared-statement.ts";
-import type { AtomFields } from "../rows/atom.ts";
+import type { AtomFields, AtomLink } from "../rows/atom.ts";
 import { ATOMS_IN_LIBRARIES, findAtoms, isAtomId, reachable } from "../rows/atoms.ts";
 
 /** Atom of the library that an imported atom stands for. */
 export type KnownImport = {
   readonly id: string;
-  /** Digest of what it says, by {@link digestOfStatement}. */
-  readonly said: string;
+  /** Digests, by {@link digestOfStatement}: of its record, and of the library's own atom as the caller reads it. */
+  readonly said: readonly string[];
   /** Revision that says it. */
   readonly revision: number;
+  /** Its links, also those that lead beyond the caller's reach. */
+  readonly links: readonly AtomLink[];
   /** True if some of its links lead to atoms that were not imported, and may come yet. */
   readonly hasOpenLinks: boolean;
   /**
@@ -54,12 +56,17 @@ export async function knownImports(
   // An atom that another import makes cannot be locked before it is there, nor in one order with the others after.
   await sql`select pg_advisory_xact_lock(hashtextextended(${`imports of library ${libraryId}`}, 0))`.execute(tx);
   const locked = await lockKnown(tx, libraryId, formerIds);
-  const recorded = await readKnown(tx, reach, libraryId, formerIds);
-  const known = new Map(recorded.filter(([, { id }]) => locked.has(id)));
-  const own = formerIds.filter((id) => locked.has(id) && !known.has(id));
+  const known = new Map<string, KnownImport>();
+  for (const { formerId, said, ...recorded } of await readRecords(tx, reach, libraryId, formerIds)) {
+    const links = locked.get(recorded.id);
+    if (links !== undefined) known.set(formerId, { ...recorded, said: [said], links, updatedAt: null });
+  }
+  const own = formerIds.filter((id) => locked.has(id) && (known.get(id)?.id ?? id) === id);
   for (const atom of await findAtoms(tx, reach, own)) {
     const { id, revision, updatedAt } = atom;
-    known.set(id, { id, revision, updatedAt, said: digestOfStatement(atom), hasOpenLinks: false });
+    const links = locked.get(id) ?? [];
+    const { said, ...recorded } = known.get(id) ?? { id, revision, said: [], links, hasOpenLinks: false, updatedAt };
+    known.set(id, { ...recorded, said: [...said, digestOfStatement(atom)] });
   }
   return known;
 }
@@ -68,14 +75,21 @@ export async function knownImports(
  * Locks the atoms of a library that these former ids mean, in one order: what is compared with them is not corrected
  * meanwhile, and no two transactions wait for each other.
  *
- * @returns their ids
+ * @returns their links, by their ids
  */
-async function lockKnown(tx: Tx, libraryId: string, formerIds: readonly string[]): Promise<ReadonlySet<string>> {
-  const { rows } = await sql<{ id: string }>`${preparedStatement} select a.id::text from atoms a
+async function lockKnown(
+  tx: Tx,
+  libraryId: string,
+  formerIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly AtomLink[]>> {
+  const { rows } = await sql<{
+    id: string;
+    links: AtomLink[];
+  }>`${preparedStatement} select a.id::text, a.links from atoms a
     where a.library_id = ${libraryId} and a.id = any(${formerIds.filter(isAtomId)}::uuid[] || array(
       select atom_id from imported_atoms where library_id = ${libraryId} and former_id = any(${formerIds}::text[])))
     order by a.id for no key update of a`.execute(tx);
-  return new Set(rows.map(({ id }) => id));
+  return new Map(rows.map(({ id, links }) => [id, links]));
 }
 
 type KnownRow = {
@@ -87,22 +101,22 @@ type KnownRow = {
 };
 
 /** Reads records, without those of the library's own atoms that were changed since: these are as they are now. */
-async function readKnown(
+async function readRecords(
   tx: Tx,
   reach: Reach,
   libraryId: string,
   formerIds: readonly string[],
-): Promise<[string, KnownImport][]> {
+): Promise<ImportRecord[]> {
   const { rows } = await sql<KnownRow>`${preparedStatement}
     select i.former_id, a.id::text, i.said, i.revision, i.has_open_links
     from imported_atoms i, lateral (select a.id, a.revision from ${ATOMS_IN_LIBRARIES}
       where a.id = i.atom_id and a.library_id = i.library_id and ${reachable(reach)} offset 0) a
     where i.library_id = ${libraryId} and i.former_id = any(${formerIds}::text[])
       and (i.former_id <> a.id::text or i.revision = a.revision)`.execute(tx);
-  return rows.map(({ former_id: formerId, id, said, revision, has_open_links: hasOpenLinks }) => [
-    formerId,
-    { id, said: fromDigest(said), revision, hasOpenLinks, updatedAt: null },
-  ]);
+  return rows.map(({ former_id: formerId, id, said, revision, has_open_links: hasOpenLinks }) => ({
+    ...{ formerId, id, revision, hasOpenLinks },
+    said: fromDigest(said),
+  }));
 }
 
 /** Returns the ids of a library's atoms, by the former ids under which they were imported. */
@@ -113,12 +127,15 @@ export async function importedIds(
   formerIds: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   if (formerIds.length === 0) return new Map();
-  const known = await readKnown(tx, reach, libraryId, formerIds);
-  return new Map(known.map(([formerId, { id }]) => [formerId, id]));
+  const records = await readRecords(tx, reach, libraryId, formerIds);
+  return new Map(records.map(({ formerId, id }) => [formerId, id]));
 }
 
 /** Record that an import leaves of an atom. */
-export type ImportRecord = Omit<KnownImport, "updatedAt"> & { readonly formerId: string };
+export type ImportRecord = Pick<KnownImport, "id" | "revision" | "hasOpenLinks"> & {
+  readonly formerId: string;
+  readonly said: string;
+};
 
 /** Records the atoms of an import, no former id twice. */
 export async function recordImports(tx: Tx, libraryId: string, imported: readonly ImportRecord[]): Promise<void> {

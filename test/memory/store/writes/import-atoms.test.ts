@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import type { Reach } from "../../../../domain/access/reach.ts";
+import { MAX_LINKS } from "../../../../memory/store/rows/atom.ts";
 import { findAtoms } from "../../../../memory/store/rows/atoms.ts";
 import { correctAtom, deleteAtom, insertAtom } from "../../../../memory/store/writes/atom-writes.ts";
 import { forgetAtom, restoreAtom } from "../../../../memory/store/writes/forgotten-atoms.ts";
@@ -170,6 +171,58 @@ describeNightlyOnEachEngine("an import that knows again what was imported", (ope
       expect((await read(made?.ids[0]))?.links).toEqual([]);
     },
   );
+
+  test.each([
+    ["an edit of what the key reads", "corrected", "Edited.", 2],
+    ["a whole file in which nothing has changed", "unchanged", "One.", 1],
+  ] as const)(
+    "c126: the library's own atom keeps a link beyond the key's reach, imported from %s",
+    async (_what, outcome, content, revision) => {
+      const narrow = { ...REACH, libraryIds: [DIARY.libraryId] };
+      const save = (fields: Partial<ImportedAtom> & { libraryId: string }) =>
+        insertAtom(opened().db, REACH, { ...PLAIN, at: 1_000, ...fields });
+      const beyond = { rel: "knows", id: (await save({ libraryId: "lib-handbook" }))?.id ?? "" };
+      const within = { rel: "knows", id: (await save({ libraryId: "lib-diary" }))?.id ?? "" };
+      const own = { content: "One.", links: [beyond, within] };
+      const formerId = (await save({ libraryId: "lib-diary", ...own }))?.id ?? "";
+      const isWhole = outcome === "unchanged";
+      const file = anAtom({ formerId, content, links: isWhole ? own.links : [within] });
+      const imported = { ids: [formerId], outcomes: [outcome], droppedLinks: isWhole ? 1 : 0 };
+      expect(await importing([file], DIARY, narrow)).toEqual(imported);
+      const after = await read(formerId);
+      expect(after).toMatchObject({ content, revision });
+      expect(after?.links).toHaveLength(2);
+      expect(after?.links).toEqual(expect.arrayContaining(own.links));
+      // An export of all of it by another key changes nothing either.
+      const whole = anAtom({ formerId, content, links: after?.links ?? [] });
+      expect(await importing([whole])).toMatchObject({ outcomes: ["unchanged"], droppedLinks: 0 });
+      await importing([anAtom({ formerId, content: "Without.", updatedAt: 9_000, links: [] })], DIARY, narrow);
+      expect((await read(formerId))?.links).toEqual([beyond]);
+      await importing([anAtom({ formerId, content: "Without any.", updatedAt: 9_000, links: [] })]);
+      expect((await read(formerId))?.links).toEqual([]);
+    },
+  );
+
+  test("leaves no more links to the library's own atom than an atom may have", async () => {
+    const narrow = { ...REACH, libraryIds: [DIARY.libraryId] };
+    const draft = { ...PLAIN, at: 1_000 };
+    const beyond = await insertAtom(opened().db, REACH, { ...draft, libraryId: "lib-handbook" });
+    const links = [{ rel: "knows", id: beyond?.id ?? "" }];
+    const own = await insertAtom(opened().db, REACH, { ...draft, libraryId: "lib-diary", links });
+    const led = Array.from({ length: MAX_LINKS }, (_, n) => ({ rel: `knows ${n}`, id: own?.id ?? "" }));
+    await importing([anAtom({ formerId: own?.id ?? "", links: led })], DIARY, narrow);
+    expect((await read(own?.id))?.links).toEqual(led);
+  });
+
+  test("counts a link of the library's own atom that leads nowhere yet, and sets it once its target is there", async () => {
+    const draft = { ...PLAIN, libraryId: "lib-diary", at: 1_000 };
+    const formerId = (await insertAtom(opened().db, REACH, draft))?.id ?? "";
+    const file = anAtom({ formerId, links: [{ rel: "knows", id: "b" }] });
+    expect(await importing([file])).toMatchObject({ droppedLinks: 1 });
+    const target = await importing([anAtom({ formerId: "b" })]);
+    expect(await importing([{ ...file, updatedAt: 9_000 }])).toMatchObject({ ids: [formerId], droppedLinks: 0 });
+    expect((await read(formerId))?.links).toEqual([{ rel: "knows", id: target?.ids[0] }]);
+  });
 
   test("imports anew what was deleted or forgotten, and finds what was restored", async () => {
     const file = anAtom({ formerId: "a" });
