@@ -75,10 +75,24 @@ export async function correctAtom(
   db: QueryExecutorProvider,
   reach: Reach,
   id: string,
-  { expected, at, ...changes }: AtomPatch,
+  patch: AtomPatch,
 ): Promise<Correction> {
   if (!isAtomId(id)) return { kind: "absent" };
-  if (changes.links !== undefined) await assertLinksLead(db, reach, changes.links);
+  if (patch.links !== undefined) await assertLinksLead(db, reach, patch.links);
+  return replaceFields(db, reach, id, patch);
+}
+
+/**
+ * Replaces fields of an atom as {@link correctAtom} does, its links by those that the caller has looked up.
+ *
+ * @throws InvalidAtomError for an atom that would never be valid
+ */
+export async function replaceFields(
+  db: QueryExecutorProvider,
+  reach: Reach,
+  id: string,
+  { expected, at, ...changes }: AtomPatch,
+): Promise<Correction> {
   const set = [
     changes.content === undefined ? null : sql`content = ${changes.content}`,
     changes.content === undefined ? null : sql`sketch = ${storedSketch(sql`l.id`, sketchOf(changes.content))}`,

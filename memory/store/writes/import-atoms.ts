@@ -4,7 +4,7 @@ import type { Tx } from "../../../store/database/change.ts";
 import { openLibrary } from "../../../store/libraries/reachable-libraries.ts";
 import { type AtomFields, type AtomLink, MAX_LINKS } from "../rows/atom.ts";
 import { linkRule } from "../rows/atoms.ts";
-import { correctAtom, insertAtom } from "./atom-writes.ts";
+import { insertAtom, replaceFields } from "./atom-writes.ts";
 import {
   digestOfStatement,
   type ImportRecord,
@@ -180,24 +180,21 @@ async function finish(
   tx: Tx,
   reach: Reach,
   { upsertAt }: ImportTarget,
-  { id, fields, revision: before }: Placed,
+  { id, fields, revision }: Placed,
   outcome: ImportOutcome,
   { set }: Links,
 ): Promise<number> {
-  let revision = before;
-  const isCorrected = outcome === "corrected" && upsertAt !== null;
-  if (isCorrected) {
-    const { links: _formerLinks, ...said } = fields;
-    const correction = await correctAtom(tx, reach, id, { ...said, expected: null, at: upsertAt });
-    if (correction.kind === "corrected") revision = correction.atom.revision;
+  if (outcome === "corrected" && upsertAt !== null) {
+    const correction = await replaceFields(tx, reach, id, { ...fields, links: set, expected: null, at: upsertAt });
+    return correction.kind === "corrected" ? correction.atom.revision : revision;
   }
-  if (isCorrected || set.length > 0) await setLinks(tx, id, revision, set);
+  if (set.length > 0) await setLinks(tx, id, revision, set);
   return revision;
 }
 
 /**
- * Sets the links of an atom within its revision: an import makes one revision, links and all. An atom that was
- * corrected since that revision keeps its own links.
+ * Sets the links of an atom within its revision, as those of the same import are known once all are stored. An atom
+ * that was corrected since that revision keeps its own links.
  */
 async function setLinks(tx: Tx, id: string, revision: number, links: readonly AtomLink[]): Promise<void> {
   const led = sql`${JSON.stringify(links)}::jsonb`;

@@ -203,6 +203,25 @@ describeNightlyOnEachEngine("an import that knows again what was imported", (ope
     },
   );
 
+  test("writes an atom that it corrects once, its links with the rest", async () => {
+    const [from, to] = [anAtom({ formerId: "a", content: "One." }), anAtom({ formerId: "b" })];
+    await importing([from, to]);
+    const rowsWritten = async (tx: Tx) => {
+      const { rows } = await sql<{ n: number }>`select n_tup_upd::integer as n from pg_stat_xact_user_tables
+        where relname = 'atoms'`.execute(tx);
+      return rows[0]?.n ?? 0;
+    };
+    const updates = await opened()
+      .db.transaction()
+      .execute(async (tx) => {
+        const before = await rowsWritten(tx);
+        const edited = { ...from, content: "Two.", links: [{ rel: "knows", id: "b" }] };
+        expect(await importAtoms(tx, REACH, DIARY, [edited])).toMatchObject({ outcomes: ["corrected"] });
+        return (await rowsWritten(tx)) - before;
+      });
+    expect(updates).toBe(1);
+  });
+
   test("leaves no more links to the library's own atom than an atom may have", async () => {
     const narrow = { ...REACH, libraryIds: [DIARY.libraryId] };
     const draft = { ...PLAIN, at: 1_000 };
