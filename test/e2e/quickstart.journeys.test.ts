@@ -90,7 +90,7 @@ describe("what is printed", () => {
 
   it("is its help at once, while it runs", async () => {
     const args = ["examples/quickstart/start.ts", "--data", data, "--help"];
-    const { stdout } = await run(process.execPath, args, { cwd: ROOT, timeout: 10_000 });
+    const { stdout } = await run(process.execPath, args, { cwd: ROOT, timeout: 60_000 });
     expect(stdout).toContain("Usage: keyplane up");
   });
 
