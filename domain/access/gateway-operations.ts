@@ -62,8 +62,9 @@ export type CountedUsage = {
 /**
  * Kinds of objects that an upstream keeps for every caller with its credential, and finds again by an id. An `output` is
  * a file that a batch has made: it is read and deleted as files are, and named in no body. A `store` is a vector store,
- * and an `addition` is several files that are added to one together. A `profile` is a customer whom Anthropic may bill, and
- * a `message` an answer from which a thread goes on: no profile or message is recorded, so that each is unknown.
+ * and an `addition` is several files that are added to one together. A `search store` has documents that Gemini searches, a
+ * `profile` is a customer whom Anthropic may bill, and a `message` an answer from which a thread goes on: none of these is
+ * recorded, so that each is unknown.
  */
 export type KeptKind =
   | "response"
@@ -77,6 +78,7 @@ export type KeptKind =
   | "batch"
   | "output"
   | "store"
+  | "search store"
   | "addition"
   | "profile"
   | "message";
@@ -224,7 +226,7 @@ const OF_UPLOAD = { ...OF_FILES, kept: { named: "upload" } } as const;
  * Gemini's cached content and file search stores, which gateways in front of it, and its own of OpenAI's format, take in
  * other formats too. No call makes such a store, so that each is unknown.
  */
-const GEMINI_MEMBERS = { cachedContent: "cache", fileSearchStoreNames: "store" } as const;
+const GEMINI_MEMBERS = { cachedContent: "cache", fileSearchStoreNames: "search store" } as const;
 /** Files in an input of OpenAI's formats. What an item cites, found or printed has ids of files that are not read. */
 export const FILE_MEMBERS = {
   ...({ file_id: "file", file_ids: "file", vector_store_id: "store", vector_store_ids: "store" } as const),

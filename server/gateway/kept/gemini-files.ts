@@ -15,8 +15,13 @@ const GOOGLE = /^(?!(?:.*\.)?(?:|commondata|firebase)storage\.googleapis\.com:)(
  * of its letters, with nothing that parsers strip, or end a host at, in different ways.
  */
 const PLAIN_ORIGIN = /^https?:\/\/[\w.:[\]-]{1,255}(?=[/?#]|$)/i;
-/** Pattern of the name of a file, or of its URI, as an answer spells it. */
-const FILE = /^(?:https?:\/\/[\w.:-]+(?:\/[\w.-]+)*\/v1(?:alpha|beta)?\/)?files\/([a-z0-9-]{1,64})$/;
+/** Pattern of the name of a file, as an answer spells it. */
+const FILE = /^files\/([a-z0-9-]{1,64})$/;
+/** Patterns of a file's URI, as an answer spells it: of its end, and of what comes before. */
+const URI_END = /\/v1(?:alpha|beta)?\/files\/([a-z0-9-]{1,64})$/;
+const URI_BEGINNING = /^https?:\/\/[\w.:-]+(?:\/[\w.-]+)*$/;
+/** Characters of the longest end of a URI. */
+const MAX_URI_END = "/v1alpha/files/".length + 64;
 /** Pattern of the name of a cached content, as an answer spells it. */
 const CACHED = /^cachedContents\/([\w-]{1,128})$/;
 
@@ -29,13 +34,19 @@ export function geminiNameReader(upstreams: readonly UpstreamRecord[]): ReadId {
   const hosts = new Set(upstreams.map(({ baseUrl }) => hostOf(new URL(baseUrl))));
   return (kind, text) => {
     if (kind === "cache") return CACHED.exec(text)?.[1] ?? text;
-    if (kind === "store") return text;
+    if (kind === "search store") return text;
     if (/^gs:/i.test(text)) return undefined;
     const url = URL.parse(PLAIN_ORIGIN.exec(text)?.[0] ?? "");
     if (url === null && !text.startsWith("files/")) return text;
     if (url !== null && !GOOGLE.test(hostOf(url)) && !hosts.has(hostOf(url))) return undefined;
-    return FILE.exec(text)?.[1] ?? text;
+    return FILE.exec(text)?.[1] ?? idOfUri(text) ?? text;
   };
+}
+
+/** Returns the id of the file that a URI names; undefined for any other. Its end is looked at first: a URI may be long. */
+function idOfUri(uri: string): string | undefined {
+  const end = URI_END.exec(uri.slice(-MAX_URI_END));
+  return end !== null && URI_BEGINNING.test(uri.slice(0, -end[0].length)) ? end[1] : undefined;
 }
 
 /** Returns the id of a file that an answer names as what a batch has made; undefined for any other name. */

@@ -221,6 +221,10 @@ const MISSING: Readonly<Record<KeptKind, Problem>> = {
   batch: problem("not_found", "Batch not found: no batch of this id was made with a key of this team."),
   cache: problem("not_found", "Cached content not found: none of this name was made with a key of this team."),
   store: problem("not_found", "Vector store not found: none of this id was made with a key of this team."),
+  "search store": problem(
+    "not_found",
+    "File search store not found: none can be made here. Send the files themselves.",
+  ),
   addition: problem("not_found", "File batch not found: none of this id was made with a key of this team."),
   message: problem(
     "not_found",

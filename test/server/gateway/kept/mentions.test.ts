@@ -63,7 +63,7 @@ test("b419: whatever the careful reading finds, the quick one has not passed", (
     fileUri: "file",
     cached_content: "cache",
     vector_store_ids: "store",
-    fileSearchStoreNames: "store",
+    fileSearchStoreNames: "search store",
     previous_message_id: "message",
   } as const;
   const names = constantFrom(...Object.keys(members));

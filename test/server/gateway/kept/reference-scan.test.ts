@@ -254,6 +254,7 @@ test.each([
   ["a host of 255 characters", `https://${"xn--mgbh0fb.".repeat(21)}com/`],
   ["a long path", `https://example.com${"/v1/files".repeat(900)}`],
   ["a long path at Google's", `https://googleapis.com${"/a".repeat(4_000)}`],
+  ["a long path to a file of Google's", `https://googleapis.com${"/a".repeat(4_000)}/v1beta/files/x`],
 ])("b83: who names files by URIs with %s holds the thread for no slice", async (_, fileUri) => {
   const part = JSON.stringify({ fileData: { fileUri } });
   const text = Buffer.from(`{"contents":[{"parts":[${`${part},`.repeat((8 << 20) / part.length)}{}]}]}`);
