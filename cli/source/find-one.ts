@@ -90,14 +90,15 @@ function several(title: string, plural: string, found: readonly ListedObject[]):
   if (namespaces.length > 1 && !namespaces.includes("")) {
     return `there are ${plural} ${title} in ${namespaces.join(", ")}: say which with -n NAMESPACE`;
   }
-  const teams = [...new Set(found.flatMap(({ status }) => (status && "team" in status ? [status.team] : [])))];
-  const where =
-    teams.length > 1
-      ? `in the teams ${teams.join(", ")}`
-      : namespaces.length > 1
-        ? `in ${namespaces.map((namespace) => namespace || "no namespace").join(" and in ")}`
-        : "in several clusters";
   const ids = found.flatMap((object) => listedKeyId(object) ?? []);
   const advice = ids.length > 0 ? `say which by its id: ${ids.join(", ")}` : `see keyplane get ${plural}`;
-  return `there are ${found.length} ${plural} ${title}, ${where}: ${advice}`;
+  return `there are ${found.length} ${plural} ${title}, ${whereAre(found, namespaces)}: ${advice}`;
+}
+
+/** Returns what tells objects of one name apart, which no namespace alone does. */
+function whereAre(found: readonly ListedObject[], namespaces: readonly string[]): string {
+  const teams = [...new Set(found.flatMap(({ status }) => (status && "team" in status ? [status.team] : [])))];
+  if (teams.length > 1) return `in the teams ${teams.join(", ")}`;
+  if (namespaces.length === 1) return "in several clusters";
+  return `in ${namespaces.map((namespace) => namespace || "no namespace").join(" and in ")}`;
 }
