@@ -278,12 +278,24 @@ describeNightlyOnEachEngine("a call of memory_save_atom that is repeated", (open
     expect(await contents()).toEqual([FREEZE]);
   });
 
+  /** As {@link save}; a call that the database was too slow for is repeated, as its answer says. */
+  const saveInTime = async (
+    args: Readonly<Record<string, unknown>>,
+    at: Pick<Harness, "url">,
+  ): Promise<StructuredAnswer> => {
+    const { isError, text, answer } = await call("memory_save_atom", args, key, at);
+    if (!isError) return answer;
+    expect(text).toContain("The database took too long");
+    expect(text).toContain("repeat the same call");
+    return saveInTime(args, at);
+  };
+
   test("b119: many at once with the same atoms in other orders all end, and save each once", async (context) => {
     const other = await anotherServer(context);
     const statements = Array.from({ length: 10 }, (_, n) => ({ content: `${FREEZE} ${n}` }));
     const calls = Array.from({ length: 8 }, (_, at) => {
       const shifted = [...statements.slice(at), ...statements.slice(0, at)];
-      return save({ atoms: shifted, allowDuplicate: true }, key, at % 2 === 0 ? server : other);
+      return saveInTime({ atoms: shifted, allowDuplicate: true }, at % 2 === 0 ? server : other);
     });
     const answers = await Promise.all(calls);
     expect(new Set(answers.flatMap(idsOf)).size).toBe(10);
