@@ -25,16 +25,33 @@ type StructuredAnswer = {
   readonly nearDuplicates?: readonly { readonly index: number }[];
 };
 
-/** Calls a tool by the official client. */
-async function call(name: string, args: Readonly<Record<string, unknown>>, key: string, { url }: Pick<Harness, "url">) {
+/** The official clients, by the server and the key that each is connected with. */
+const clients = new Map<string, Promise<Client>>();
+afterAll(async () => {
+  for (const client of clients.values()) await (await client).close();
+});
+
+function clientOf(url: string, key: string): Promise<Client> {
+  const by = `${url} ${key}`;
+  const client = clients.get(by) ?? connect(url, key);
+  clients.set(by, client);
+  return client;
+}
+
+async function connect(url: string, key: string): Promise<Client> {
   const client = new Client({ name: "a-client", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
   await client.connect(
     new StreamableHTTPClientTransport(new URL(`${url}/api/v1/memory/mcp`), {
       requestInit: { headers: { Authorization: `Bearer ${key}` } },
     }),
   );
+  return client;
+}
+
+/** Calls a tool by the official client. */
+async function call(name: string, args: Readonly<Record<string, unknown>>, key: string, { url }: Pick<Harness, "url">) {
+  const client = await clientOf(url, key);
   const { isError = false, structuredContent = {}, content } = await client.callTool({ name, arguments: { ...args } });
-  await client.close();
   const [first] = content;
   return { isError, text: first?.type === "text" ? first.text : "", answer: structuredContent as StructuredAnswer };
 }
