@@ -75,15 +75,17 @@ function withoutIds(text: string): unknown[] {
 }
 
 test("a library that is exported, imported into another and exported again is the same but for its ids", async () => {
-  const reach = { teamId: "team-a", libraryIds: null };
-  const ids: string[] = [];
-  for (let i = 0; i < MANY; i++) {
-    const links = ids.slice(-2).map((id) => ({ rel: "follows", id }));
-    const fields = { content: `Statement ${i}: ü 東 "\n`, tags: [`t${i % 3}`], importance: i % 10, metadata: { i } };
-    const draft = { ...PLAIN, ...fields, links, libraryId: "lib-diary", at: Date.UTC(2024, 0) + (i >> 1) };
-    const atom = await insertAtom(store.db, reach, { ...draft, updatedAt: Date.UTC(2025, 0) + i });
-    ids.push(atom?.id ?? "");
-  }
+  const ids = Array.from({ length: MANY }, (_, i) => `019ab2c4-5d6e-7f80-91a2-${String(i).padStart(12, "0")}`);
+  const atoms = ids.map((id, i) => ({
+    ...{ id, content: `Statement ${i}: ü 東 "\n`, tags: [`t${i % 3}`], importance: i % 10, metadata: { i } },
+    links: ids.slice(Math.max(0, i - 2), i).map((before) => ({ rel: "follows", id: before })),
+    ...{ created_at: new Date(Date.UTC(2024, 0) + (i >> 1)), updated_at: new Date(Date.UTC(2025, 0) + i) },
+  }));
+  await sql`insert into atoms (library_id, team_id, id, content, tags, importance, metadata, links, created_at, updated_at)
+    select 'lib-diary', 'team-a', a.* from jsonb_to_recordset(${JSON.stringify(atoms)}::jsonb) a (id uuid, content text,
+      tags text[], importance float8, metadata jsonb, links jsonb, created_at timestamptz, updated_at timestamptz)`.execute(
+    store.db,
+  );
   // The oldest leads to the newest too, as a correction may make it.
   const links = JSON.stringify([
     { rel: "last", id: ids.at(-1) },
