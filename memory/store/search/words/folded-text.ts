@@ -14,6 +14,7 @@ const PHRASES = /[\u3200-\u33ff\ufb50-\ufdff]/g;
  * many marks behind one letter takes the square of their number.
  */
 const UNBROKEN = /[^\0-\u02ff\u3041-\u3096\u309b-\u9fff\uac00-\ud7a3]{200}/gu;
+const MIN_UNBROKEN = 200;
 const MARKS = new RegExp(`[${ACCENTS}]+`, "g");
 const CAPITALS =
   "ABCDEFGHIJKLMNOPQRSTUVWXYZАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЂЄЅІЇЈЉЊЋЏҐΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩςØøĐđÐðŁłĦħŦŧıŊŋ";
@@ -43,9 +44,10 @@ export function isAscii(text: string): boolean {
 /** Folds a text: without case, accents, points and compatibility forms, in letters and digits of every keyboard. */
 export function foldText(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
-  return text
-    .replace(PHRASES, " ")
-    .replace(UNBROKEN, "$& ")
+  const spaced = text.replace(PHRASES, " ");
+  // To look for this in a short text, which cannot have it, would take most of the time.
+  const parted = spaced.length < MIN_UNBROKEN ? spaced : spaced.replace(UNBROKEN, "$& ");
+  return parted
     .normalize("NFKD")
     .replace(MARKS, "")
     .normalize("NFC")
@@ -66,7 +68,8 @@ export type Word = {
 const WORD = "a-z0-9\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u1fff\\u2c00-\\u2dff\\ua640-\\uabff";
 const RUN =
   "\\u3005-\\u3007\\u3041-\\u3096\\u309d-\\u309f\\u30a1-\\u30fa\\u30fc-\\u30ff\\u3400-\\u4dbf\\u4e00-\\u9fff\\uac00-\\ud7af\\uf900-\\ufaff\\u{20000}-\\u{3ffff}";
-const WORDS = new RegExp(`([${WORD}]+)|[${RUN}]+`, "gu");
+const WORDS = new RegExp(`[${WORD}]+|[${RUN}]+`, "gu");
+const IS_RUN = new RegExp(`^[${RUN}]`, "u");
 const ASCII_WORDS = /[a-z0-9]+/g;
 const CAMEL_CASE = /[a-z0-9][A-Z]/;
 const NAMES = /[A-Za-z0-9]+/g;
@@ -76,10 +79,7 @@ export function wordsOf(text: string): Word[] {
   if (ASCII.test(text)) {
     return (text.toLowerCase().match(ASCII_WORDS) ?? []).map((word) => ({ kind: "word", text: word }));
   }
-  return Array.from(foldText(text).matchAll(WORDS), ([word, isWord]) => ({
-    kind: isWord === undefined ? "run" : "word",
-    text: word,
-  }));
+  return (foldText(text).match(WORDS) ?? []).map((word) => ({ kind: IS_RUN.test(word) ? "run" : "word", text: word }));
 }
 
 /** Returns the text's identifiers, folded, each with the words within it: `get`, `user` and `id` of `getUserId`. */

@@ -26,10 +26,12 @@ export function stemsOf(text: string): ReadonlySet<Stem> {
 }
 
 function addStemsOf(words: readonly Word[], stems: Set<Stem>): void {
-  for (const { text } of words.flatMap(pairsOf)) {
-    const begun = text.slice(0, STEM);
-    if (isAscii(begun)) addStems(isAscii(text) ? text : begun, stems);
-    else stems.add(begun);
+  for (const word of words) {
+    for (const { text } of pairsOf(word)) {
+      const begun = text.slice(0, STEM);
+      if (isAscii(begun)) addStems(isAscii(text) ? text : begun, stems);
+      else stems.add(begun);
+    }
   }
 }
 
