@@ -74,7 +74,10 @@ type ToolDescription<Args, Answer> = {
 };
 
 // Tests check the schemas themselves: to compile the schema of schemas takes longer than those of the tools.
-const ajv = new Ajv({ strict: true, validateSchema: false, allowUnionTypes: true, verbose: true, useDefaults: true });
+const ajv = new Ajv({
+  ...{ strict: true, validateSchema: false, allowUnionTypes: true, verbose: true, useDefaults: true },
+  code: { optimize: false },
+});
 
 /** Makes a tool whose arguments are checked before it runs. Its answer has no field that is at its default. */
 export function defineTool<Args, Answer extends { readonly note?: string }>(
