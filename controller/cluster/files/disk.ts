@@ -3,7 +3,8 @@
  * requires it, and never through a link, since what is behind a link is not ours.
  */
 
-import { chmod, lstat, mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { lstatSync, type Stats } from "node:fs";
+import { chmod, lstat, mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { hasCode } from "../../../runtime/error-code.ts";
 
@@ -16,21 +17,35 @@ const FILE_MODE = 0o600;
  */
 export type Standing = "nothing" | "folder" | "other" | "hidden";
 
-/** Returns the state of a path that is reached from `root`, itself included, through real folders alone. */
+/**
+ * Returns the state of a path that is reached from `root`, itself included, through real folders alone. It is asked for
+ * before each read and write, and looks without a thread: to hand a look over to one takes longer than the look.
+ */
 export async function standingAt(path: string, root: string): Promise<Standing> {
   const below = relative(root, path).split(sep).filter(Boolean);
   for (let depth = 0; depth <= below.length; depth++) {
-    const there = await lstat(join(root, ...below.slice(0, depth))).catch(whenMissing(undefined));
+    const there = lookAt(join(root, ...below.slice(0, depth)));
     if (there === undefined) return "nothing";
     if (!there.isDirectory()) return depth === below.length ? "other" : "hidden";
   }
   return "folder";
 }
 
-/** @throws with code ENOTDIR if a link or a file is at the path of the folder, or of a folder above it up to `root` */
-export async function assertNoLink(path: string, root: string): Promise<void> {
+function lookAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    return whenMissing(undefined)(error);
+  }
+}
+
+/**
+ * @returns true if the folder is there
+ * @throws with code ENOTDIR if a link or a file is at the path of the folder, or of a folder above it up to `root`
+ */
+export async function assertNoLink(path: string, root: string): Promise<boolean> {
   const standing = await standingAt(path, root);
-  if (standing === "nothing" || standing === "folder") return;
+  if (standing === "nothing" || standing === "folder") return standing === "folder";
   const message = `a link or a file is in the way to ${path}: what is there is left alone; put a folder in its place`;
   throw Object.assign(new Error(message), { code: "ENOTDIR" });
 }
@@ -67,10 +82,10 @@ async function makeFolders(path: string): Promise<string | undefined> {
  * @throws with code ENOTDIR if a link or a file is at its path, or at the path of a folder above it up to `root`
  */
 export async function ensureFolder(folder: string, root = folder): Promise<void> {
-  await assertNoLink(folder, root);
+  const isThere = await assertNoLink(folder, root);
   // Absolute, so that the way up ends at the root: the parent of "." is "." for ever.
   const path = resolve(folder);
-  const first = await makeFolders(path);
+  const first = isThere ? undefined : await makeFolders(path);
   if (first === undefined) {
     if (((await lstat(path)).mode & 0o077) !== 0) await chmod(path, FOLDER_MODE);
     return;
@@ -97,21 +112,15 @@ export async function writeNewFile(path: string, text: string): Promise<void> {
  */
 export async function replaceFile(path: string, text: string, durable = true): Promise<void> {
   const draft = `${path}.tmp`;
-  // What a crash left there goes first: it could be a link by now.
-  await rm(draft, { force: true });
-  if (durable) {
-    await writeNewFile(draft, text);
-    await rename(draft, path);
-    await syncFolder(dirname(path));
-  } else {
-    const file = await open(draft, "wx", FILE_MODE);
-    try {
-      await file.writeFile(text);
-    } finally {
-      await file.close();
-    }
-    await rename(draft, path);
-  }
+  const write = () => (durable ? writeNewFile(draft, text) : writeFile(draft, text, { flag: "wx", mode: FILE_MODE }));
+  await write().catch(async (error: unknown) => {
+    if (!hasCode(error, "EEXIST")) throw error;
+    // What a crash left there: it could be a link by now.
+    await rm(draft, { force: true });
+    await write();
+  });
+  await rename(draft, path);
+  if (durable) await syncFolder(dirname(path));
 }
 
 /**
