@@ -63,7 +63,7 @@ export function mcpRoutes(app: FastifyInstance, deps: ServerDeps, questions: Que
   app.post(
     MCP_PATH,
     {
-      config: { operation: "mcp.connect", memberTokens: true, describes: mcpPaths(MCP_PATH) },
+      config: { operation: "mcp.connect", memberTokens: true, describes: () => mcpPaths(MCP_PATH) },
       onRequest: [requireBothTypes, requireJsonType],
     },
     async (request, reply) => {

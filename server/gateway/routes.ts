@@ -116,7 +116,7 @@ export function gatewayRoutes(
     sendErrorResponse(reply.raw, dialectOf(deps, request), shown === NOT_FOUND ? notFound(deps, request) : shown);
   };
   app.setErrorHandler((error, request, reply) => refuse(request, reply, shownOf(deps, error, request)));
-  const described = { "/g/:publicId": {}, "/g/:publicId/*": gatewayPaths() };
+  const described = { "/g/:publicId": () => ({}), "/g/:publicId/*": gatewayPaths };
   for (const [url, describes] of Object.entries(described)) {
     app.route({
       url,

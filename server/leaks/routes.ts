@@ -47,7 +47,7 @@ export function leakRoutes(app: FastifyInstance, deps: ServerDeps): void {
   app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
 
   app.post("/leaks", {
-    config: { public: true, describes: leakPaths("/api/v1/leaks") },
+    config: { public: true, describes: () => leakPaths("/api/v1/leaks") },
     bodyLimit: BODY_LIMIT,
     onRequest: [identifyIfKnown(deps, "head"), dontKeep],
     preParsing: [

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { ServerConfig } from "../context/config.ts";
 import { OPENAPI_TAGS } from "./areas.ts";
 import { describeRoute, templateOf } from "./describe-route.ts";
-import { isSchema, type JsonSchema, type OpenApiDocument, type Operation } from "./format.ts";
+import { isSchema, type JsonSchema, type OpenApiDocument, type Operation, type Paths } from "./format.ts";
 import "./route-docs.ts";
 import { securitySchemes } from "./security.ts";
 import { withSingleTypes } from "./single-types.ts";
@@ -17,25 +17,24 @@ export function collectDocs(
   config: Pick<ServerConfig, "vendorHeader" | "publicUrl" | "tls">,
 ): () => OpenApiDocument {
   // Described only when the document is requested, to keep the start of a server short.
-  const operations: { readonly path: string; readonly method: string; readonly operation: () => Operation }[] = [];
+  const described: (() => Paths)[] = [];
   app.addHook("onRoute", (route) => {
-    const { docs, describes = {} } = route.config ?? {};
-    for (const [path, methods] of Object.entries(describes)) {
-      for (const [method, operation] of Object.entries(methods))
-        operations.push({ path, method, operation: () => operation });
-    }
+    const { docs, describes } = route.config ?? {};
+    if (describes !== undefined) described.push(describes);
     if (docs === undefined) return;
     for (const method of [route.method].flat()) {
-      const path = templateOf(route.url);
-      operations.push({ path, method: method.toLowerCase(), operation: () => describeRoute(route, docs, method) });
+      described.push(() => ({
+        [templateOf(route.url)]: { [method.toLowerCase()]: describeRoute(route, docs, method) },
+      }));
     }
   });
-  let described: OpenApiDocument | undefined;
+  let document: OpenApiDocument | undefined;
   function describe(): OpenApiDocument {
     const paths: Record<string, Record<string, Operation>> = {};
     const schemas = new NamedSchemas();
-    for (const { path, method, operation } of operations) {
-      paths[path] = { ...paths[path], [method]: schemas.refer(operation()) };
+    for (const [path, methods] of described.flatMap((of) => Object.entries(of()))) {
+      for (const [method, operation] of Object.entries(methods))
+        paths[path] = { ...paths[path], [method]: schemas.refer(operation) };
     }
     return {
       openapi: "3.1.0",
@@ -47,8 +46,8 @@ export function collectDocs(
     };
   }
   return () => {
-    described ??= describe();
-    return described;
+    document ??= describe();
+    return document;
   };
 }
 

@@ -35,8 +35,9 @@ declare module "fastify" {
   interface FastifyContextConfig {
     docs?: RouteDocs;
     /**
-     * Whole descriptions by path, for a route that stands for several operations, or whose form differs from the rest.
+     * Returns whole descriptions by path, for a route that stands for several operations, or whose form differs from the
+     * rest. Called when the document is first requested.
      */
-    describes?: Paths;
+    describes?: () => Paths;
   }
 }
