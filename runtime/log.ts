@@ -67,12 +67,13 @@ export type Logger = { readonly debug: Write; readonly info: Write; readonly war
  */
 export function createLog(level: LogLevel | "silent", destination: DestinationStream = standardOutput()): Logger {
   const sink = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
-  return {
-    debug: (fields, message) => sink.debug(allowed(fields), message),
-    info: (fields, message) => sink.info(allowed(fields), message),
-    warn: (fields, message) => sink.warn(allowed(fields), message),
-    error: (fields, message) => sink.error(allowed(fields), message),
-  };
+  // An error is not described for a line that nobody sees.
+  const writeAt =
+    (of: keyof Logger): Write =>
+    (fields, message) => {
+      if (sink.isLevelEnabled(of)) sink[of](allowed(fields), message);
+    };
+  return { debug: writeAt("debug"), info: writeAt("info"), warn: writeAt("warn"), error: writeAt("error") };
 }
 
 /** Output of this thread, once it has a log on standard output. */
