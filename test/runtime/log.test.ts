@@ -16,6 +16,18 @@ test("a field that is not in the list is not written", () => {
   expect(logged(smuggled).text).not.toContain("inf_secret");
 });
 
+test("a line below the log's level is not written, and its error is not described", () => {
+  const lines: string[] = [];
+  let described = 0;
+  const error = new Error("unseen");
+  Object.defineProperty(error, "stack", { get: () => `${++described}` });
+  const log = createLog("warn", { write: (text) => lines.push(text) });
+  log.info({ error }, "a message");
+  expect([lines.length, described]).toEqual([0, 0]);
+  log.warn({ error }, "a message");
+  expect([lines.length, described]).toEqual([1, 1]);
+});
+
 test("b80: a newline in a field stays within its record", () => {
   const { text, line } = logged({ route: '\n{"level":"info","msg":"forged"}' });
   expect(text.trimEnd()).not.toContain("\n");
