@@ -1,6 +1,6 @@
 /** What a gateway behind ours would take for the place to send a call to, with the credential that we add. */
 import { request as httpRequest } from "node:http";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Harness } from "../harness.ts";
 import { allDialects, PROVIDER_KEY, routeOf, startGateway } from "./gateway.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
@@ -10,7 +10,7 @@ let harness: Harness;
 let key: string;
 let ids: readonly string[];
 
-beforeEach(async () => {
+beforeAll(async () => {
   upstream = await startUpstream();
   harness = await startGateway();
   const plain = harness.addGateway(allDialects(upstream.url)).publicId;
@@ -18,7 +18,10 @@ beforeEach(async () => {
   ids = [plain, routed];
   key = harness.addKey();
 });
-afterEach(async () => {
+beforeEach(() => {
+  upstream.received.length = 0;
+});
+afterAll(async () => {
   await harness.close();
   await upstream.close();
 });
