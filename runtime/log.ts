@@ -67,7 +67,7 @@ export type Logger = { readonly debug: Write; readonly info: Write; readonly war
  */
 export function createLog(level: LogLevel | "silent", destination: DestinationStream = standardOutput()): Logger {
   const sink = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
-  // An error is not described for a line that nobody sees.
+  // Describing an error takes its frames, which no line below the level shows.
   const writeAt =
     (of: keyof Logger): Write =>
     (fields, message) => {
