@@ -416,10 +416,11 @@ ${notReady}
   });
 
   test("markdown fits a comment, however much changes, and says what is left out", async () => {
-    const many = Object.fromEntries(
-      Array.from({ length: 1_000 }, (_, i) => [`key-${i}`, key(`key-${i}`, "preset: MCPReadOnly")]),
-    );
-    const { out } = await plan({}, { ...MAIN, ...many }, "-o", "markdown");
+    // The lines of 250 are more than a comment holds, since each has the long name of a Secret.
+    const many = Array.from({ length: 250 }, (_, i) =>
+      key(`key-${i}`, `preset: MCPReadOnly, secret: { name: ${"x".repeat(230)}-${i} }`),
+    ).join("");
+    const { out } = await plan({}, { ...MAIN, many }, "-o", "markdown");
     expect(out.length).toBeLessThan(65_536);
     expect(out).toMatch(/^and \d+ more$[\s\S]*^\d+ more lines are in the output of `keyplane plan`\.$/m);
   });
