@@ -7,6 +7,9 @@ import type { CreatedDatabase } from "./databases.ts";
 /** Of each process; further ones are dropped. */
 const MAX_IDLE = 2;
 
+/** Connections of a pool that stay open while they are idle: the server takes 200 of all processes. */
+const FEW = 3;
+
 /** Bytes: PostgreSQL plans a smaller table that was never analyzed as one of ten pages. */
 const LIKE_EMPTY = 10 * 8_192;
 
@@ -62,6 +65,8 @@ export class KeptDatabases {
     const near = new URL(database.url);
     if (this.#socketFolder !== undefined) near.searchParams.set("host", this.#socketFolder);
     const pools = openPools(near.href, this.#options);
+    // New connections in their place would read the catalogue and plan everything anew.
+    if (pools.all.options.max <= FEW) pools.all.options.idleTimeoutMillis = 0;
     const keeper = new pg.Pool({ connectionString: near.href, max: 1, idleTimeoutMillis: 0, allowExitOnIdle: true });
     // Of an idle connection whose server is gone: the next question fails.
     keeper.on("error", () => {});
