@@ -1,5 +1,4 @@
 import type { Scheduler } from "fast-check";
-import type { KeyRecord } from "../../../../domain/access/key-record.ts";
 import { LEASE_MARGIN_MS, LEASE_RANGE_MS } from "../../../../domain/protocol.ts";
 import { createConfirmer } from "../../../../store/replicas/confirmer.ts";
 import type { ReplicaRegister } from "../../../../store/replicas/replicas.ts";
@@ -216,24 +215,18 @@ export class World {
     // A machine that was suspended for less than the wall clock may jump by serves that much longer.
     const bound = self.leaseMs + Math.min(process.suspendedMs, LEASE_MARGIN_MS);
     const broken = (what: string) => new BrokenPromiseError(`${process.name} at ${now}: ${what}`);
-    // Each key is looked up once, however many changes of it there are.
-    const found = new Map<string, { readonly record: KeyRecord | undefined; readonly isAccepted: boolean }>();
     for (const { seq, keyId, key, at } of this.#database.commits) {
-      const { record, isAccepted } = found.get(keyId) ?? {
-        record: replica.view.findKey(digestOfKey(keyId)),
-        isAccepted: self.accepts(keyId),
-      };
-      found.set(keyId, { record, isAccepted });
+      const why = `change ${seq}, ${seq <= this.#confirmed ? "confirmed" : "made"} ${now - at} ms ago`;
+      const record = replica.view.findKey(digestOfKey(keyId));
       const isConfirmed = seq <= this.#confirmed;
       const isDue = isConfirmed || now - at >= bound;
-      const why = `change ${seq}, ${isConfirmed ? "confirmed" : "made"} ${now - at} ms ago`;
       // Until its lease ends, one may know more than the database has now: a revocation that was lost.
       const mayKnowMore = now - this.#rolledBackAt < bound;
       if (isDue && !mayKnowMore && this.#database.key(keyId)?.revoked !== true) {
         if (record === undefined) throw broken(`does not know ${keyId} after ${why}`);
         if (record.scopes < key.revision) throw broken(`has revision ${record.scopes} of ${keyId} after ${why}`);
       }
-      if (!isAccepted) continue;
+      if (!self.accepts(keyId)) continue;
       this.counts.accepts++;
       if (isDue && key.revoked) throw broken(`accepts ${keyId} after its revocation by ${why}`);
     }
