@@ -9,12 +9,13 @@ import { ACCENTS } from "../../../rules/accents.ts";
 const ASCII = /^[\0-\x7f]*$/;
 /** Characters each of which stands for a whole phrase. */
 const PHRASES = /[\u3200-\u33ff\ufb50-\ufdff]/g;
+/** Characters after which an unbroken text is parted. */
+const MAX_UNBROKEN = 200;
 /**
- * 200 characters without a space or a letter of Latin, Han, Kana or Hangul, which are parted by a space: normalizing
+ * Run of characters without a space or a letter of Latin, Han, Kana or Hangul, which is parted by a space: normalizing
  * many marks behind one letter takes the square of their number.
  */
-const UNBROKEN = /[^\0-\u02ff\u3041-\u3096\u309b-\u9fff\uac00-\ud7a3]{200}/gu;
-const MIN_UNBROKEN = 200;
+const UNBROKEN = new RegExp(`[^\\0-\\u02ff\\u3041-\\u3096\\u309b-\\u9fff\\uac00-\\ud7a3]{${MAX_UNBROKEN}}`, "gu");
 const MARKS = new RegExp(`[${ACCENTS}]+`, "g");
 const CAPITALS =
   "ABCDEFGHIJKLMNOPQRSTUVWXYZАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЂЄЅІЇЈЉЊЋЏҐΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩςØøĐđÐðŁłĦħŦŧıŊŋ";
@@ -46,7 +47,7 @@ export function foldText(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
   const spaced = text.replace(PHRASES, " ");
   // To look for this in a short text, which cannot have it, would take most of the time.
-  const parted = spaced.length < MIN_UNBROKEN ? spaced : spaced.replace(UNBROKEN, "$& ");
+  const parted = spaced.length < MAX_UNBROKEN ? spaced : spaced.replace(UNBROKEN, "$& ");
   return parted
     .normalize("NFKD")
     .replace(MARKS, "")
