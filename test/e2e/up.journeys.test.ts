@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, type TestContext } from "vitest";
 import {
@@ -115,6 +115,20 @@ describe("keyplane up, as its user sees it", () => {
     });
     expect(status).toBe(200);
     expect(successor.secretOf("dev", "agent")).toBe(plaintext);
+  });
+
+  it("serves the same keys from a copy of its folder, which was taken while it had ended", async () => {
+    const plaintext = up.secretOf("dev", "agent");
+    cpSync(home.data, `${home.data}-backup`, { recursive: true, preserveTimestamps: true });
+    rmSync(home.data, { recursive: true });
+    renameSync(`${home.data}-backup`, home.data);
+    const restored = await startUp(home);
+    onTestFinished(async () => void (await restored.stop()));
+    await until("it answers", async () => (await restored.call(plaintext)) === 200);
+    home.write("later.yaml", key("later"));
+    await restored.waitFor("dev", "later", "Ready");
+    expect(restored.secretOf("dev", "agent")).toBe(plaintext);
+    expect(restored.statusOf("dev", "agent")).toMatchObject({ currentVersion: 1 });
   });
 });
 
