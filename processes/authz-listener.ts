@@ -1,8 +1,9 @@
-import type { Server, Socket } from "node:net";
+import type { Server } from "node:net";
 import { pause } from "../runtime/deadline.ts";
 import { createGrpcServer } from "../server/authz/grpc-server.ts";
 import { createVerifierServer } from "../server/authz/verifier-server.ts";
 import type { AuthzConfig } from "../server/context/config.ts";
+import { trackConnections } from "../server/http/connections/open-connections.ts";
 import type { ServerDeps } from "../server/product/deps.ts";
 import { type Listener, leaveIdleOpen, listenerPort, listenerUrl } from "./public-listener.ts";
 
@@ -46,12 +47,7 @@ function listenerOf(
   { host, tls }: AuthzConfig,
   { stop, end }: { readonly stop: () => void; end(): Promise<void> },
 ): Listener {
-  /** Connections, also those whose handshake is under way, which no server closes by itself. */
-  const sockets = new Set<Socket>();
-  server.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
-  });
+  const closeAll = trackConnections(server);
   return {
     async listen(port, shared) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -67,7 +63,7 @@ function listenerOf(
         stop();
         server.close(() => closed.resolve());
         await pause(graceMs, closed.promise);
-        for (const socket of sockets) socket.destroy();
+        closeAll();
         await closed.promise;
       }
       await end();

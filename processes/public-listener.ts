@@ -5,6 +5,7 @@ import { buildApp, type Mount } from "../server/app.ts";
 import type { StreamRegistry } from "../server/calls/open-streams.ts";
 import { callableAddress } from "../server/http/connections/all-addresses.ts";
 import { readCertificate, renewCertificate } from "../server/http/connections/certificate.ts";
+import { trackConnections } from "../server/http/connections/open-connections.ts";
 import type { ServerDeps } from "../server/product/deps.ts";
 
 /**
@@ -45,6 +46,7 @@ export async function createPublicListener(
   const { config, log, metrics } = deps;
   const certificate = config.tls && (await readCertificate(config.tls));
   const app = await buildApp(deps, mounts, certificate);
+  const closeAll = trackConnections(app.server);
   const endRenewals = certificate && renewCertificate(app.server, certificate, { log, registry: metrics.registry });
   return {
     async listen(port, shared) {
@@ -61,7 +63,7 @@ export async function createPublicListener(
       await pause(graceMs, ended.promise);
       streams.cutAll("stopping");
       await pause(LAST_WORDS_MS, ended.promise);
-      server.closeAllConnections();
+      closeAll();
       await Promise.all([closed, endRenewals?.()]);
     },
   };

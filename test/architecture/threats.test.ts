@@ -286,6 +286,7 @@ describe("docs/security/threats.md", () => {
       "b475",
       "b476",
       "b477",
+      "b494",
     ];
     const faults = [
       "c82",

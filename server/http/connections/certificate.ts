@@ -1,6 +1,6 @@
 /** Certificates of the listeners, which are renewed while the server runs. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import type { Server, Socket } from "node:net";
+import type { Server } from "node:net";
 import { createSecureContext, Server as TlsServer } from "node:tls";
 import { Gauge, type Registry } from "@prometheus-io/client";
 import { rfc3339 } from "../../../domain/rfc3339.ts";
@@ -9,6 +9,7 @@ import { startPeriodically } from "../../../runtime/periodic.ts";
 import { ConfigError } from "../../../runtime/settings.ts";
 import { readConfiguredFile } from "../../context/configured-file.ts";
 import type { TlsFiles } from "./listener.ts";
+import { trackConnections } from "./open-connections.ts";
 
 /** Files of a certificate chain and its key, in PEM. */
 type Files = {
@@ -126,18 +127,6 @@ export function renewCertificate(
       log.info({}, `a new certificate is served, from ${first.files.certFile}: it ends ${end}`);
     },
   });
-}
-
-/** Tracks the connections of a server from before their handshakes, and returns what closes them all. */
-function trackConnections(server: TlsServer): () => void {
-  const open = new Set<Socket>();
-  server.on("connection", (socket: Socket) => {
-    open.add(socket);
-    socket.once("close", () => open.delete(socket));
-  });
-  return () => {
-    for (const socket of open) socket.destroy();
-  };
 }
 
 type Served = () => Pick<Certificate, "expiresAt">;
