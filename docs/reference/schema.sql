@@ -489,7 +489,7 @@ create table leaders (
   cluster text not null,
   epoch bigint not null,
   term uuid default gen_random_uuid() not null,
-  constraint leaders_pkey PRIMARY KEY (cluster)
+  constraint leaders_cluster EXCLUDE USING hash (cluster WITH =)
 );
 create table libraries (
   id text not null,

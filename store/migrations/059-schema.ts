@@ -175,6 +175,9 @@ exception
   when others then return '-' || 'leaders'::regclass::oid;
 end $$;`;
 
+/** Constraint by hashes: an index of the scopes themselves takes no list of some hundred namespaces (threats c128). */
+const ONE_FOR_EACH_SCOPE = "constraint leaders_cluster exclude using hash (cluster with =)";
+
 /**
  * Script that makes this version from version 58. In version 58, atoms for servers that embed passages and parts waited
  * in the queue with a date of their own, replicas reported which notes of keys they keep, and keys had no facts.
@@ -214,6 +217,7 @@ ${INCARNATION}
 alter table sessions add column incarnation text not null default incarnation();
 alter table sign_in_links add column incarnation text not null default incarnation();
 alter table key_policies add column made_teams jsonb not null default '{}';
+alter table leaders drop constraint leaders_pkey, add ${ONE_FOR_EACH_SCOPE};
 `;
 
 /** Index over parts of the facts that declarations state of keys for people, like the index of names. */
@@ -325,10 +329,11 @@ create table libraries_known (
 insert into libraries_known default values;
 
 create table leaders (
-  cluster text primary key,
+  cluster text not null,
   epoch bigint not null,
   -- A random name beside the number: a database that was put back in time gives its numbers again (threats c59).
-  term uuid not null default gen_random_uuid()
+  term uuid not null default gen_random_uuid(),
+  ${ONE_FOR_EACH_SCOPE}
 );
 
 -- What people call the clusters that keys are declared in, so that pages show it in place of an id. A record and no

@@ -329,6 +329,7 @@ describe("docs/security/threats.md", () => {
       "c124",
       "c125",
       "c126",
+      "c128",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), ...faults];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

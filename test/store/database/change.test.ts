@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { AbortedTransactionError, sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { appendAudit } from "../../../store/audit/audit.ts";
@@ -241,6 +242,17 @@ describeNightlyOnEachEngine("What is written", (store, engine) => {
         await takeLeadership(store(), `${cluster}/d`),
       ];
       for (const fence of fences) expect((await change(store(), fence, async () => "ok")).result).toBe("ok");
+    });
+
+    test("c128: of thousands of namespaces, with names that have nothing in common, leads as one of a few does", async () => {
+      const cluster = unique("cluster");
+      const names = Array.from({ length: 5_000 }, () => randomUUID());
+      const first = await takeLeadership(store(), `${cluster}/${names.join(",")}`);
+      const again = await takeLeadership(store(), first.scope);
+      await expect(change(store(), first, async () => {})).rejects.toThrow(StaleLeaderError);
+      await change(store(), again, async () => {});
+      await takeLeadership(store(), `${cluster}/${names.at(-1)}`);
+      await expect(change(store(), again, async () => {})).rejects.toThrow(StaleLeaderError);
     });
 
     test("c72: of those that take scopes which overlap at once, one can write", async () => {
