@@ -143,6 +143,10 @@ create or replace function atom_parts(team_id text, library_id text, tags text[]
   ) else '' end);
 `;
 
+const PARTS_INDEX = `atoms using gin (atom_parts(team_id, library_id, tags, content, source))
+  with (gin_pending_list_limit = 256)`;
+const WITHOUT_STATISTICS = "alter index atoms_parts alter column 1 set statistics 0";
+
 const KEPT_OBJECTS = `
 -- Whose the responses and conversations are that upstreams keep (docs/decisions/stored-responses.md): an upstream tells
 -- apart credentials alone, and teams may share one. By the SHA-256 of format, kind and id.
@@ -208,8 +212,7 @@ ${["key_tokens", "key_token_hours", "key_token_days"]
 ${KEPT_OBJECTS}
 ${FOLDED_TEXT}
 ${PARTS}
-alter index atoms_parts reset (fastupdate);
-alter index atoms_parts set (gin_pending_list_limit = 256);
+alter index if exists atoms_parts rename to atoms_parts_before;
 alter table atoms set (toast_tuple_target = 4080);
 alter table gateway_upstreams add column takes_credential boolean not null default true;
 ${feedsUpdate("gateway_upstreams", "takes_credential", "gateway", "gateway_id", ["takes_credential"])}
@@ -220,8 +223,12 @@ alter table key_policies add column made_teams jsonb not null default '{}';
 alter table leaders drop constraint leaders_pkey, add ${ONE_FOR_EACH_SCOPE};
 `;
 
-/** Index over parts of the facts that declarations state of keys for people, like the index of names. */
+/**
+ * Indexes over parts of the facts that declarations state of keys for people, like the index of names; and over parts of
+ * words, which is made anew where another version's functions took words apart (threats c129).
+ */
 export const indexes = [
+  { name: "atoms_parts", on: PARTS_INDEX, afterwards: WITHOUT_STATISTICS, replaces: "atoms_parts_before" },
   {
     name: "keys_fact_terms",
     on: "keys using gin (key_terms(team_id, state, fact_text(facts))) with (fastupdate = off) where facts <> '{}'",
@@ -1306,9 +1313,8 @@ ${FOLDED_TEXT}
 ${PARTS}
 -- A writer that finds its list of what is yet to be sorted in full sorts in all of it: of a short list, so that others wait
 -- for the embedded database no longer than for another save. Each part alone would be sorted in for each atom that has it.
-create index atoms_parts on atoms using gin (atom_parts(team_id, library_id, tags, content, source))
-  with (gin_pending_list_limit = 256);
-alter index atoms_parts alter column 1 set statistics 0;
+create index atoms_parts on ${PARTS_INDEX};
+${WITHOUT_STATISTICS};
 
 -- The atoms of a library in an order that has nothing to do with what they are or when they were saved, by the random bits
 -- of their ids: a search learns by some of them how frequent words are (memory/store/search/candidates/frequencies.ts).

@@ -330,6 +330,7 @@ describe("docs/security/threats.md", () => {
       "c125",
       "c126",
       "c128",
+      "c129",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), ...faults];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

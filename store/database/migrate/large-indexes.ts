@@ -9,6 +9,8 @@ export type LargeIndex = {
   readonly on: string;
   /** Statement that is run once the index is made. */
   readonly afterwards?: string;
+  /** Name of an index that serves until this one is made, and is dropped then. */
+  readonly replaces?: string;
 };
 
 /**
@@ -18,15 +20,18 @@ export type LargeIndex = {
  * @returns true if the index was made now
  */
 export async function makeLargeIndex(db: Db, engine: Store["engine"], index: LargeIndex): Promise<boolean> {
-  const { name, on, afterwards } = index;
+  const { name, on, afterwards, replaces } = index;
   const { rows } = await sql<{ usable: boolean }>`
     select indisvalid as usable from pg_index where indexrelid = to_regclass(${name})`.execute(db);
   const [found] = rows;
-  if (found?.usable === true) return false;
+  const isMissing = found?.usable !== true;
   // PGlite has one connection: nothing else reads or writes meanwhile.
   const concurrently = engine === "postgres" ? "concurrently" : "";
-  if (found !== undefined) await sql.raw(`drop index ${concurrently} ${name}`).execute(db);
-  await sql.raw(`create index ${concurrently} ${name} on ${on}`).execute(db);
-  if (afterwards !== undefined) await sql.raw(afterwards).execute(db);
-  return true;
+  if (isMissing) {
+    if (found !== undefined) await sql.raw(`drop index ${concurrently} ${name}`).execute(db);
+    await sql.raw(`create index ${concurrently} ${name} on ${on}`).execute(db);
+    if (afterwards !== undefined) await sql.raw(afterwards).execute(db);
+  }
+  if (replaces !== undefined) await sql.raw(`drop index ${concurrently} if exists ${replaces}`).execute(db);
+  return isMissing;
 }

@@ -17,6 +17,7 @@ import { findSession } from "../../../store/sessions/sessions.ts";
 import { openEmbedded, openEmptyEmbedded } from "../../env/database/embedded-database.ts";
 import { describeNightlyOnEachEngine, type Engine, freshDatabase } from "../../env/database/engines.ts";
 import { migrateAsPrevious } from "../../env/database/previous-version.ts";
+import { addTeamsWithLibraries } from "../../memory/libraries.ts";
 import { dumpSchema } from "./schema-dump.ts";
 
 async function openEmpty(context: TestContext, engine: Engine): Promise<Store> {
@@ -45,6 +46,21 @@ describeNightlyOnEachEngine("c42: The schema of a database that is carried over"
     expect(await store.db.selectFrom("teams").select("name").execute()).toEqual([{ name: "agents" }]);
     expect(await findSession(store.db, session.toString("latin1"))).toMatchObject({ displayName: "Ann" });
     expect(await store.db.selectFrom("feed").selectAll().execute()).toMatchObject([{ head: 1 }]);
+  });
+
+  test("c129: has what was saved before in its index of words in other forms, by the functions of this build", async (context) => {
+    const store = await openEmpty(context, engine);
+    await migrateAsPrevious(store);
+    await addTeamsWithLibraries(store);
+    await sql`insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at)
+      values ('lib-diary', 'team-a', 'السعر ١٢٣٤', '{}', 5, now(), now())`.execute(store.db);
+    await migrate(store);
+    const { rows } = await store.db.transaction().execute(async (tx) => {
+      await sql`set local enable_seqscan = off`.execute(tx);
+      return sql`select from atoms where atom_parts(team_id, library_id, tags, content, source)
+        @@ ${"'part ^12' & 'part 234'"}::tsquery`.execute(tx);
+    });
+    expect(rows).toHaveLength(1);
   });
 
   test("c47: older than this build carries over is refused, saying to which version to bring it first, and nothing is changed", async (context) => {
