@@ -407,7 +407,7 @@ class Exchange implements AttemptListener {
     if (!this.#decideAgain()) return;
     const [again] = this.#resolved.candidates.filter((each) => isSameCandidate(each, candidate));
     if (again === undefined) {
-      this.#breakOff(ENDED);
+      this.#breakOff(MOVED);
       return;
     }
     this.#query = query;
@@ -714,6 +714,11 @@ const NO_CREDENTIAL = problem(
 const CODED = problem(
   "bad_gateway",
   "The upstream answered in a coding that it was not asked for: what it stores cannot be known.",
+);
+
+const MOVED = problem(
+  "unavailable",
+  "The gateway has come to lead elsewhere since this call began, so its upstream was asked for nothing more: try again.",
 );
 
 const UNUSABLE = problem("bad_gateway");

@@ -202,10 +202,14 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
   let keptCall: KeptCall | undefined;
   /** False if the requests of a batch were not read for their models, as these did not matter. */
   let areModelsRead = !usesModel(row) || need === "inspect";
+  /** Result of the last decision, also where only a batch's file was held to it; undefined before the first. */
+  let newest: Resolved | undefined;
   /** Decides the call by its key and its gateway as they are now, and whether it may begin a batch. */
   const decide = (model: string | undefined, last?: Resolved): Resolved | Problem => {
-    const decided = resolveAgain(deps, request, { model, ...(last && { last }), kept: keptCall });
-    if (decided instanceof Problem || row.isLate !== true) return decided;
+    const decided = resolveAgain(deps, request, { model, ...(last && { last: newest ?? last }), kept: keptCall });
+    if (decided instanceof Problem) return decided;
+    newest = decided;
+    if (row.isLate !== true) return decided;
     const { principal: now } = request;
     if (countsTokens(now, decided.limits) || hasBudget(now)) return TOO_LATE;
     const doModelsMatter = needsModel(gatewayCallOf(request).gateway, now.allowedModels);

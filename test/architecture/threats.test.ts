@@ -287,6 +287,7 @@ describe("docs/security/threats.md", () => {
       "b476",
       "b477",
       "b494",
+      "b486",
     ];
     const faults = [
       "c82",

@@ -415,6 +415,27 @@ test.each<readonly [string, Parameters<Harness["changeKey"]>[1]]>([
   expect(reached()).toEqual([`GET /v1/files/${input}/content`]);
 });
 
+test("b486: a batch whose upstream gets another credential while its file is read is not begun with the one of before", async () => {
+  const of = { gatewayId: "gw_rotating", publicId: "rotating" };
+  const team = teamOf("team-a", of);
+  const input = await uploaded(team, lineOf("m"));
+  upstream.received.length = 0;
+  const credential = "sk-rotated-canary-0123456789";
+  upstream.answerWith((response, received) => {
+    if (received.url.endsWith("/content")) {
+      const upstreams = [upstreamOf(upstream.url, "openai", { credential })];
+      harness.addGateway({ teamId: "team-a", operations: SERVED, ...of, upstreams });
+    }
+    respond(response, received);
+  });
+  const refused = await shown(await ask(team, "POST", "batches", bodyOf(input)));
+  expect(refused).toEqual([503, "keyplane", expect.stringContaining("try again")]);
+  expect(reached()).toEqual([`GET /v1/files/${input}/content`]);
+  // As SDKs do by themselves.
+  expect((await ask(team, "POST", "batches", bodyOf(input))).status).toBe(200);
+  expect(upstream.received.at(-1)?.headers.authorization).toBe(`Bearer ${credential}`);
+});
+
 test("b411: a batch asks what its key may call, at a gateway that serves it", async () => {
   const input = await uploaded(a, lineOf("m", {}, "/v1/embeddings"));
   const unscoped = { ...a, key: harness.addKey({ teamId: "team-a", scopes: scopeSet(["gateway:generate"]) }) };
