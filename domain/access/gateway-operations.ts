@@ -271,7 +271,8 @@ const ANTHROPIC_MEMBERS = { ...FILE_MEMBERS, previous_message_id: "message", use
 /**
  * Files in an input of Anthropic's format, and the message that a thread goes on from. Diagnostics compare a call with an
  * earlier one, and show nothing of that. The result of code of Anthropic's lists what it made; that of a fetch is a
- * document, which may name a file.
+ * document, which may name a file. Citations say in which file an answer has found something, or if a document may be
+ * cited.
  */
 const FILES_OF_MESSAGES: KeptObjects = {
   mentioned: {
@@ -282,8 +283,8 @@ const FILES_OF_MESSAGES: KeptObjects = {
         "*": {
           content: {
             "*": {
-              ...{ input: "opaque", content: { content: { "*": "opaque" } }, tools: { "*": DEFINED_TOOL } },
-              ...{ ...ADDED_TOOL, tool_changes: { "*": ADDED_TOOL } },
+              ...{ input: "opaque", content: { content: { "*": "opaque" } }, citations: "opaque" },
+              ...{ tools: { "*": DEFINED_TOOL }, ...ADDED_TOOL, tool_changes: { "*": ADDED_TOOL } },
             },
           },
         },
@@ -325,6 +326,16 @@ const OPAQUE_IN_CONTENTS: OpaquePlaces = {
 };
 const FILES_OF_CONTENTS: KeptObjects = {
   mentioned: { members: { fileUri: "file", ...GEMINI_MEMBERS }, but: OPAQUE_IN_CONTENTS },
+};
+/** Files in what is counted, which may be the whole request to generate. */
+const FILES_OF_COUNT: KeptObjects = {
+  mentioned: {
+    members: { fileUri: "file", ...GEMINI_MEMBERS },
+    but: {
+      ...OPAQUE_IN_CONTENTS,
+      ...{ generateContentRequest: OPAQUE_IN_CONTENTS, generate_content_request: OPAQUE_IN_CONTENTS },
+    },
+  },
 };
 /** Files in a cached content, which may not be named as another is. */
 const FILES_OF_CACHE: KeptObjects = {
@@ -614,7 +625,7 @@ const ROWS = {
     kind: "generate",
     served: action("countTokens"),
     usage: "unread",
-    kept: FILES_OF_CONTENTS,
+    kept: FILES_OF_COUNT,
     summary: "Count tokens, as Gemini",
     example: { contents: CONTENTS },
   },

@@ -288,6 +288,7 @@ describe("docs/security/threats.md", () => {
       "b477",
       "b494",
       "b486",
+      "b487",
     ];
     const faults = [
       "c82",

@@ -354,6 +354,27 @@ test.each([
   expect((await ask(a, "POST", path, { json })).status).toBe(200);
 });
 
+const CITED = { type: "char_location", cited_text: "x", document_index: 0, file_id: "file_deleted" };
+
+test.each(["messages", "messages/count_tokens"])(
+  "b487: a conversation goes on that repeats what an answer has cited of a file that is deleted by now: v1/%s",
+  async (path) => {
+    const repeated = { role: "assistant", content: [{ type: "text", text: "It says x.", citations: [CITED] }] };
+    const json = { model: "m", max_tokens: 1, messages: [{ role: "user", content: "?" }, repeated] };
+    upstream.received.length = 0;
+    expect((await ask(a, "POST", path, { json, headers: VERSION })).status).toBe(200);
+    expect(upstream.received[0]?.body.toString()).toBe(JSON.stringify(json));
+    // A document that names the file is looked up beside it.
+    const document = {
+      type: "document",
+      source: { type: "file", file_id: "file_deleted" },
+      citations: { enabled: true },
+    };
+    const named = { ...json, messages: [{ role: "user", content: [document] }, repeated] };
+    expect((await ask(a, "POST", path, { json: named, headers: VERSION })).status).toBe(404);
+  },
+);
+
 test.each([
   [{ "content-encoding": "gzip" }, 415],
   [{ "content-type": "application/json; charset=utf-16" }, 400],

@@ -239,6 +239,18 @@ test("b375: a file of Gemini's is its team's, in paths and bodies, and in any sp
   }
 });
 
+test.each(["generateContentRequest", "generate_content_request"])(
+  "b487: tokens are counted of a whole request whose function takes the URI of a file of the caller's own: %s",
+  async (member) => {
+    const called = { functionCall: { name: "f", args: { fileUri: "files/their-own" } } };
+    const answered = { functionResponse: { name: "f", response: { file_uri: "files/their-own" } } };
+    const count = (...parts: readonly object[]) =>
+      ask(a, "POST", "v1beta/models/m:countTokens", {}, { [member]: { model: "models/m", contents: [{ parts }] } });
+    expect((await count(called, answered)).status).toBe(200);
+    expect((await count(called, { fileData: { fileUri: "files/unknown" } })).status).toBe(404);
+  },
+);
+
 test.each(["", "/v1", "/v1beta"])(
   "b421: a file of Gemini's is its team's at a gateway whose base URL ends in %j",
   async (version) => {
