@@ -92,6 +92,7 @@ export const APART = [
   "test/server/gateway/headers/credential-mask.test.ts",
   "test/server/gateway/operation-rows.test.ts",
   "test/server/gateway/request-body.test.ts",
+  "test/server/gateway/slow-connections.test.ts",
   "test/server/gateway/tokens/call-bounds.test.ts",
   "test/server/key-index/dead-replicas.test.ts",
   "test/server/key-index/limit-cells-of-threads.test.ts",

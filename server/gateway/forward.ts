@@ -180,15 +180,7 @@ class Exchange implements AttemptListener {
       () => {
         this.#leaveQueue = undefined;
         attempt.slots = pool.slots;
-        if (!this.#decideAgain()) return attempt.release();
-        if (!this.#resolved.candidates.some((each) => isSameCandidate(each, attempt.candidate))) {
-          // The gateway leads elsewhere by now: there is another queue there.
-          attempt.release();
-          const next = this.#next(attempt);
-          if (next === undefined) this.#breakOff(BUSY);
-          else this.#ask(next, this.#attempt);
-          return;
-        }
+        if (!this.mayBegin(attempt)) return attempt.release();
         try {
           this.#send(attempt, pool);
         } catch (error) {
@@ -258,6 +250,17 @@ class Exchange implements AttemptListener {
 
   isActive(attempt: UpstreamAttempt): boolean {
     return !this.#done && this.#attempt === attempt && this.#retry === undefined;
+  }
+
+  /** Decides the call again after it has waited for the candidate; asks another one if the gateway leads there by now. */
+  mayBegin(attempt: UpstreamAttempt): boolean {
+    if (!this.#decideAgain()) return false;
+    if (this.#resolved.candidates.some((each) => isSameCandidate(each, attempt.candidate))) return true;
+    attempt.trace?.end();
+    const next = this.#next(attempt);
+    if (next === undefined) this.#breakOff(MOVED);
+    else this.#ask(next, attempt);
+    return false;
   }
 
   /** Handles the head of a candidate's answer: begins the answer with it, or asks the next candidate. */

@@ -289,6 +289,7 @@ describe("docs/security/threats.md", () => {
       "b494",
       "b486",
       "b487",
+      "b488",
     ];
     const faults = [
       "c82",

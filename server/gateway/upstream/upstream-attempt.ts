@@ -18,6 +18,12 @@ export const ABANDONED = new Error("the call was given up");
 export type AttemptListener = {
   /** True if the call still waits for this attempt's answer. */
   isActive(attempt: UpstreamAttempt): boolean;
+  /**
+   * Called once there is a connection, for which the attempt may have waited.
+   *
+   * @returns false if the upstream may not have the call any more: another one has been asked, or the call is over
+   */
+  mayBegin(attempt: UpstreamAttempt): boolean;
   onHeaders(
     attempt: UpstreamAttempt,
     controller: Dispatcher.DispatchController,
@@ -125,7 +131,7 @@ export class UpstreamAttempt implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // A call that has left this attempt before it had a connection has sent the upstream nothing.
-    if (this.#listener.isActive(this)) this.controller = controller;
+    if (this.#listener.isActive(this) && this.#listener.mayBegin(this)) this.controller = controller;
     else controller.abort(ABANDONED);
   }
 

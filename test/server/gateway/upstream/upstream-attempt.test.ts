@@ -31,6 +31,7 @@ test("b425: an upstream that is connected to once its call has gone on to the fa
   let isActive = true;
   const listener: AttemptListener = {
     isActive: () => isActive,
+    mayBegin: () => true,
     onHeaders() {},
     onData() {},
     onEnd() {},
