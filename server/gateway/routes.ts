@@ -282,12 +282,12 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
         ? { model: call.model, body: need, text: NOTHING }
         : { model: call.model, body: () => small, text: small };
     text = found.text;
-    if (kept?.referring?.items !== undefined && needsModel(gateway, key.allowedModels)) {
-      await requireNoModelInItems(head, text);
-    }
     if (reply.sent) return;
     let resolved = decide(found.model);
     if (resolved instanceof Problem) return proceed(found, resolved);
+    const doModelsMatter = needsModel(gatewayCallOf(request).gateway, request.principal.allowedModels);
+    if (kept?.referring?.items !== undefined && doModelsMatter) await requireNoModelInItems(head, text);
+    if (reply.sent) return;
     if (kept !== undefined && !(mentions && text.length <= SMALL_BODY && !mayMention(text, sent.contentType))) {
       const gatewayUrl = `${reachedAt(request, deps.config)}/g/${gateway.publicId}`;
       const { teamId, upstreams } = gateway;
@@ -299,11 +299,10 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
       const reserve = (bytes: number) => reserveBodyBytes(openCall, bytes);
       let batch: BatchHolding | undefined;
       if (row.isLate && row.models !== "in the requests") {
-        const readsModels = needsModel(gatewayCallOf(request).gateway, request.principal.allowedModels);
-        areModelsRead &&= readsModels;
+        areModelsRead &&= doModelsMatter;
         batch = {
           refuse: (operation) => refusalOfOperation(gatewayCallOf(request).gateway, request.principal, operation),
-          ...{ readsModels, reserve },
+          ...{ readsModels: doModelsMatter, reserve },
           decide() {
             const decided = decide(found.model);
             return decided instanceof Problem ? decided : undefined;

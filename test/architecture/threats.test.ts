@@ -290,6 +290,7 @@ describe("docs/security/threats.md", () => {
       "b486",
       "b487",
       "b488",
+      "b489",
     ];
     const faults = [
       "c82",

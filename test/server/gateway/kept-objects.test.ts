@@ -7,6 +7,7 @@ import { until } from "../../env/until.ts";
 import type { Harness } from "../harness.ts";
 import { ownersInMemory } from "../ownership/owners-in-memory.ts";
 import { PROVIDER_KEY, routeOf, startGateway, upstreamOf } from "./gateway.ts";
+import { heldBack } from "./held-back.ts";
 import { startKeepingUpstream } from "./keeping-upstream.ts";
 
 const SERVED: readonly OperationKind[] = ["generate", "responses"];
@@ -148,6 +149,20 @@ test("b91: a key that may name some models brings no tool of another into a conv
   upstream.received.length = 0;
   for (const path of ["conversations", `conversations/${id}/items`]) {
     expect((await ask(held, "POST", path, { items })).status).toBe(400);
+  }
+  expect(upstream.received).toHaveLength(0);
+});
+
+test("b489: a key that is held to models while a conversation's items come brings no tool of another into it", async () => {
+  const tools = [{ type: "image_generation", model: "other" }];
+  const body = { items: [{ type: "additional_tools", role: "developer", tools }] };
+  const { id } = await made(a, "conversations", {});
+  upstream.received.length = 0;
+  for (const path of ["conversations", `conversations/${id}/items`]) {
+    const { url, key } = { ...a, key: harness.addKey({ teamId: "team-a" }) };
+    const narrow = () => harness.changeKey(key, { allowedModels: ["m"] });
+    const [status] = await heldBack(`${url}/${path}`, { "x-api-key": key }, body, narrow);
+    expect([path, status]).toEqual([path, 400]);
   }
   expect(upstream.received).toHaveLength(0);
 });
