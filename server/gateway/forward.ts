@@ -23,7 +23,7 @@ import { UnrecordedAnswer } from "./kept/unrecorded-answer.ts";
 import { type AnswerReading, MOST_READ, UNREADABLE, type UpstreamRead } from "./kept/whole-answer.ts";
 import { collectBody, passOnBody, SMALL_BODY } from "./request-body.ts";
 import { upstreamTarget } from "./request-target.ts";
-import { isSameCandidate, isSameUpstream, type Resolved, type UpstreamCandidate } from "./resolve.ts";
+import { isSameCandidate, isSameUpstream, MOVED, type Resolved, type UpstreamCandidate } from "./resolve.ts";
 import { type AnswerTap, codingOf, EVENT_STREAM, openTap } from "./tokens/answer-tap.ts";
 import { mayBeAsked, type UpstreamPool } from "./upstream/pools.ts";
 import { retryDelay } from "./upstream/retry.ts";
@@ -717,11 +717,6 @@ const NO_CREDENTIAL = problem(
 const CODED = problem(
   "bad_gateway",
   "The upstream answered in a coding that it was not asked for: what it stores cannot be known.",
-);
-
-const MOVED = problem(
-  "unavailable",
-  "The gateway has come to lead elsewhere since this call began, so its upstream was asked for nothing more: try again.",
 );
 
 const UNUSABLE = problem("bad_gateway");

@@ -208,6 +208,12 @@ export function withoutFallbacks({ candidates: [first], ...resolved }: Resolved)
   return { ...resolved, candidates: [first], retry: undefined };
 }
 
+/** Answer to a call that was begun for an upstream to which its gateway leads no more, or not yet. */
+export const MOVED: Problem = problem(
+  "unavailable",
+  "The gateway has come to lead elsewhere since this call began, so no upstream was asked for more: try again.",
+);
+
 /** True if a call that is on its way to one upstream may go on to the other. */
 export function isSameUpstream(one: UpstreamRecord, other: UpstreamRecord): boolean {
   return one === other || (one.baseUrl === other.baseUrl && one.credential === other.credential);

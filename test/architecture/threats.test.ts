@@ -291,6 +291,7 @@ describe("docs/security/threats.md", () => {
       "b487",
       "b488",
       "b489",
+      "b490",
     ];
     const faults = [
       "c82",

@@ -12,7 +12,7 @@ import type { GatewayCall } from "../classify.ts";
 import type { RequestHead } from "../headers/headers.ts";
 import { requireReadable } from "../model/requested-model.ts";
 import { forwardedQuery } from "../query.ts";
-import type { Resolved } from "../resolve.ts";
+import { MOVED, type Resolved, type UpstreamCandidate } from "../resolve.ts";
 import { answerReading, type BatchTurn, objectReading } from "./answer-reading.ts";
 import { type BatchFile, type BatchHolding, batchFile } from "./batch-file.ts";
 import type { FirstReads } from "./first-reads.ts";
@@ -88,6 +88,9 @@ export async function openKeptCall(deps: KeptDeps, asked: AskedCall): Promise<Ke
   const readId = dialect === "gemini" ? geminiNameReader(upstreams) : undefined;
   const isRead = kept.referring !== undefined || kept.mentioned !== undefined;
   const said = isRead ? await readReferences(kept, head, text, readId) : NOTHING_SAID;
+  /** True if it is known which texts in the body name an object of an upstream's: of Gemini's, its host tells. */
+  const isReadFor = ({ upstream }: UpstreamCandidate) =>
+    readId === undefined || !isRead || upstreams.some(({ baseUrl }) => baseUrl === upstream.baseUrl);
   if (named === undefined && said.references.some(({ kind }) => kind === kept.brought?.kind)) return NAME_CHOSEN;
   const resumed = kept.resumes && resumedUpload(query, head.forwarded);
   if (resumed instanceof Problem) return resumed;
@@ -131,6 +134,7 @@ export async function openKeptCall(deps: KeptDeps, asked: AskedCall): Promise<Ke
     file,
     query: list?.query ?? resumed?.query ?? again,
     reach(resolved) {
+      if (!resolved.candidates.every(isReadFor)) return MOVED;
       if (found.length === 0) return file?.refusalAt?.(resolved) ?? resolved;
       const holder = resolved.candidates.find(({ upstream }) => isWhereAll(found, upstream));
       if (holder === undefined) return ELSEWHERE_KEPT;

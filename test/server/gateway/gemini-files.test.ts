@@ -11,6 +11,7 @@ import { scopeSet } from "../../../domain/access/scopes.ts";
 import type { Harness } from "../harness.ts";
 import { ownersInMemory } from "../ownership/owners-in-memory.ts";
 import { PROVIDER_KEY, startGateway, upstreamOf } from "./gateway.ts";
+import { heldBack } from "./held-back.ts";
 import { type Received, startUpstream, type Upstream } from "./upstream.ts";
 
 const SCOPES = scopeSet(["gateway:generate", "gateway:embed", "gateway:files"]);
@@ -250,6 +251,22 @@ test.each(["generateContentRequest", "generate_content_request"])(
     expect((await count(called, { fileData: { fileUri: "files/unknown" } })).status).toBe(404);
   },
 );
+
+test("b490: a body whose gateway comes to lead to another upstream meanwhile names no file there", async () => {
+  const { name = "" } = await upload(a);
+  const elsewhere = upstream.url.replace("127.0.0.1", "localhost");
+  const of = { gatewayId: "gw_moving", publicId: "moving", teamId: "team-b", operations: ["generate"] as const };
+  const declare = (url: string) => harness.addGateway({ ...of, upstreams: [upstreamOf(url, "gemini")] });
+  declare(upstream.url);
+  const headers = { "x-api-key": harness.addKey({ teamId: "team-b", scopes: SCOPES }) };
+  const body = { contents: [{ parts: [{ fileData: { fileUri: `${elsewhere}/v1beta/${name}` } }] }] };
+  upstream.received.length = 0;
+  const url = `${harness.url}/g/moving/v1beta/models/m:generateContent`;
+  const [status] = await heldBack(url, headers, body, () => declare(elsewhere));
+  expect([status, upstream.received.length]).toEqual([503, 0]);
+  expect((await heldBack(url, headers, body, () => {}))[0]).toBe(404);
+  expect((await heldBack(url, headers, { contents: [] }, () => declare(upstream.url)))[0]).toBe(200);
+});
 
 test.each(["", "/v1", "/v1beta"])(
   "b421: a file of Gemini's is its team's at a gateway whose base URL ends in %j",
