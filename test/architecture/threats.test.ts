@@ -292,6 +292,7 @@ describe("docs/security/threats.md", () => {
       "b488",
       "b489",
       "b490",
+      "b478",
     ];
     const faults = [
       "c82",

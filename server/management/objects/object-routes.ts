@@ -128,13 +128,14 @@ function changeRoutes<K extends ObjectKind, CreateBody extends ReasonBody>(
       const context = await changeContextOf(management, request, request.body);
       const ifMatch = requireIfMatch(request.headers["if-match"]);
       const { id } = request.params;
-      const { seq } = await change(store, null, async (tx) => {
+      const { result: shown, seq } = await change(store, null, async (tx) => {
         const stored = await lockChangeable(tx, resource, context, id);
         checkIfMatch(ifMatch, objectJson(resource, stored));
         await resource.replace(tx, context, stored, request.body.spec);
+        // While the answer waits for its receipt, another client may store something else (threats b478).
+        return showObject(tx, resource, context.rights, id);
       });
-      const receipt = await receipts.wait(seq);
-      return withEtag(reply, { ...(await showObject(store.db, resource, context.rights, id)), change: receipt });
+      return withEtag(reply, { ...shown, change: await receipts.wait(seq) });
     },
   );
 

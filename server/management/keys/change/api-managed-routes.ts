@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
+import { change } from "../../../../store/database/change.ts";
 import { changeContextOf } from "../../change-context.ts";
 import type { Management } from "../../context.ts";
 import { type CreationResult, creationOf, markCreated } from "../../creation.ts";
@@ -23,7 +24,7 @@ import { requireApiManaged } from "../request/requirements.ts";
 import type { KeyJson } from "../shown/key-json.ts";
 import { KEY } from "../shown/response-schemas.ts";
 import { showKey } from "../shown/shown-key.ts";
-import { replaceKeySpec, revokeByHand } from "./changes.ts";
+import { replaceKeySpecIn, revokeByHand } from "./changes.ts";
 
 /** Serves the changes and the end of keys that were made by hand. */
 export function apiManagedKeyRoutes(app: FastifyInstance, management: Management): void {
@@ -66,10 +67,14 @@ export function apiManagedKeyRoutes(app: FastifyInstance, management: Management
       const context = await changeContextOf(management, request, request.body);
       const id = keyIdOf(request);
       const ifMatch = requireIfMatch(request.headers["if-match"]);
-      const seq = await replaceKeySpec(context, id, request.body, ifMatch);
-      const change = await receipts.wait(seq);
-      const view = { db: store.db, receiptOf: await receipts.read(), now: clock.now() };
-      return withEtag(reply, { ...(await showKey(view, context.rights, id)), change });
+      // Before the transaction: PGlite runs no other query during it.
+      const receiptOf = await receipts.read();
+      const { result: shown, seq } = await change(store, null, async (tx) => {
+        await replaceKeySpecIn(tx, context, id, request.body, ifMatch);
+        // While the answer waits for its receipt, another client may store something else (threats b478).
+        return showKey({ db: tx, receiptOf, now: clock.now() }, context.rights, id);
+      });
+      return withEtag(reply, { ...shown, change: await receipts.wait(seq) });
     },
   );
 

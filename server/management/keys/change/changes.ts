@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { API_CLUSTER } from "../../../../domain/api-cluster.ts";
 import type { RevocationReason } from "../../../../domain/key/stored/stored-key.ts";
-import { change, commitChange, seqIfKnown } from "../../../../store/database/change.ts";
+import { change, commitChange, seqIfKnown, type Tx } from "../../../../store/database/change.ts";
 import { databaseTime } from "../../../../store/database/times.ts";
 import { beginCreation, type Creation, endCreation } from "../../../../store/idempotency.ts";
 import { updateKeyPolicy } from "../../../../store/keys/lifecycle/policy-update.ts";
@@ -88,40 +88,48 @@ export async function rotateByHand(
   return seqIfKnown(askSeq);
 }
 
-/**
- * Replaces the whole spec of a key that was made by hand.
- *
- * @param ifMatch header `If-Match`
- * @returns seq of the change
- * @throws Problem `not_found`, `forbidden`, `managed`, `conflict`, `precondition_failed`, `invalid`
- */
+/** Replaces the whole spec of a key that was made by hand, as {@link replaceKeySpecIn} does. */
 export async function replaceKeySpec(
   context: ChangeContext,
   keyId: string,
-  { spec, managedBy }: { readonly spec: unknown; readonly managedBy?: string | null },
+  asked: AskedSpec,
   ifMatch: string,
-): Promise<number> {
-  const { store, author, rights } = context;
-  const { seq } = await change(store, null, async (tx) => {
-    const key = await lockLivingApiManagedKey(tx, context, keyId, "suspend keys");
-    checkIfMatch(ifMatch, key);
-    const read = readKey({ ...key, spec }, key.spec);
-    const isSuspended = isSuspension(key, read);
-    if (managedBy !== undefined || !isSuspended) requireRight(rights, key.teamId, "change keys");
-    // What the key names may be gone, or have a namesake: it is suspended all the same, and bound to nothing else.
-    const policy = isSuspended
-      ? { ...key.policy, suspended: true }
-      : await resolvePolicy(tx, key.teamId, read.declared);
-    await updateKeyPolicy(tx, {
-      keyId,
-      ...(await holdChangedKey(tx, key, { spec: read.spec, policy, isSuspension: isSuspended })),
-      generation: key.generation + 1,
-      spec: read.spec,
-      managedBy: requireNoKey(managedBy),
-      by: author,
-    });
+): Promise<void> {
+  await change(context.store, null, (tx) => replaceKeySpecIn(tx, context, keyId, asked, ifMatch));
+}
+
+/** Spec that replaces a key's, as a request gives it. `managedBy` stays as it is if it is left out. */
+type AskedSpec = { readonly spec: unknown; readonly managedBy?: string | null };
+
+/**
+ * Replaces the whole spec of a key that was made by hand, within a change.
+ *
+ * @param ifMatch header `If-Match`
+ * @throws Problem `not_found`, `forbidden`, `managed`, `conflict`, `precondition_failed`, `invalid`
+ */
+export async function replaceKeySpecIn(
+  tx: Tx,
+  context: ChangeContext,
+  keyId: string,
+  { spec, managedBy }: AskedSpec,
+  ifMatch: string,
+): Promise<void> {
+  const { author, rights } = context;
+  const key = await lockLivingApiManagedKey(tx, context, keyId, "suspend keys");
+  checkIfMatch(ifMatch, key);
+  const read = readKey({ ...key, spec }, key.spec);
+  const isSuspended = isSuspension(key, read);
+  if (managedBy !== undefined || !isSuspended) requireRight(rights, key.teamId, "change keys");
+  // What the key names may be gone, or have a namesake: it is suspended all the same, and bound to nothing else.
+  const policy = isSuspended ? { ...key.policy, suspended: true } : await resolvePolicy(tx, key.teamId, read.declared);
+  await updateKeyPolicy(tx, {
+    keyId,
+    ...(await holdChangedKey(tx, key, { spec: read.spec, policy, isSuspension: isSuspended })),
+    generation: key.generation + 1,
+    spec: read.spec,
+    managedBy: requireNoKey(managedBy),
+    by: author,
   });
-  return seq;
 }
 
 /** True if the change only suspends the key. */
