@@ -293,6 +293,7 @@ describe("docs/security/threats.md", () => {
       "b489",
       "b490",
       "b478",
+      "b479",
     ];
     const faults = [
       "c82",

@@ -82,6 +82,10 @@ export class RefusalSampler implements RefusalRecorder {
 
   async #append(rows: readonly RefusalRow[]): Promise<WrittenRow[]> {
     const { store, replica } = this.#deps;
+    // Those that come while the rows are being written are counted once the minute is over (threats b479).
+    const counts = rows.map(({ count }) => count);
+    const entriesOf = (written: (i: number) => WrittenRow["auditEntry"]) =>
+      rows.map((row, i) => this.#entryOf(row, written(i), counts[i] ?? 0));
     try {
       const ids = await appendRefusals(
         store,
@@ -113,15 +117,14 @@ export class RefusalSampler implements RefusalRecorder {
           }),
         ),
       );
-      return rows.map((row, i) => this.#entryOf(row, ids[i] ?? "limited"));
+      return entriesOf((i) => ids[i] ?? "limited");
     } catch (error) {
       this.#warn(error, rows.length);
-      return rows.map((row) => this.#entryOf(row, "unwritten"));
+      return entriesOf(() => "unwritten");
     }
   }
 
-  #entryOf(row: RefusalRow, auditEntry: WrittenRow["auditEntry"]): WrittenRow {
-    const recorded = row.count;
+  #entryOf(row: RefusalRow, auditEntry: WrittenRow["auditEntry"], recorded: number): WrittenRow {
     if (typeof auditEntry === "string") this.#deps.metrics.countLostAudit(auditEntry, recorded);
     return { row, auditEntry, recorded };
   }

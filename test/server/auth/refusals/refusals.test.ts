@@ -71,6 +71,18 @@ describeNightlyOnEachEngine("refusals in the audit log", (store) => {
     expect(await lost("sampled")).toBe(0);
   });
 
+  test("b479: a row's count has those too that come while the row is being written", async () => {
+    const { refusals, lost, written, clock } = sampler(store());
+    refusals.record(refusal("unknown"));
+    const writing = refusals.flush();
+    for (let i = 0; i < 99; i++) refusals.record(refusal("unknown"));
+    await writing;
+    clock.at += 60_000;
+    await refusals.flush();
+    expect((await written()).map(({ count }) => count)).toEqual([100]);
+    expect(await lost("unwritten")).toBe(0);
+  });
+
   test("b281: refusals of each key have a row of their own, also where all come from one network", async () => {
     const { refusals, lost } = sampler(store());
     const keys = Array.from({ length: 6 }, () => ({ keyId: unique("key"), teamId: unique("team") }));
