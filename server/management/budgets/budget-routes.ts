@@ -18,11 +18,11 @@ import { type KeyIdParams, keyIdOf } from "../keys/request/key-request.ts";
 import { showKey } from "../keys/shown/shown-key.ts";
 import { managedRoute } from "../managed-route.ts";
 import { findVisible } from "../objects/resource.ts";
-import { REASON, type ReasonBody } from "../request-schemas.ts";
+import { bodyMayBeMissing } from "../paging.ts";
+import { REASON_BODY, type ReasonBody } from "../request-schemas.ts";
 import { requireInstallation, rightsOf } from "../rights.ts";
 import { BUDGETS, type BudgetsJson, budgetsJson } from "./budget-json.ts";
 
-const RELEASE = { type: "object", additionalProperties: false, properties: { reason: REASON } } as const;
 const EXAMPLE = { reason: "the replica was killed, and its calls were few" };
 
 /**
@@ -83,7 +83,8 @@ export function budgetRoutes(app: FastifyInstance, management: Management): void
         response: BUDGETS,
         example: EXAMPLE,
       }),
-      schema: { body: RELEASE },
+      preValidation: bodyMayBeMissing,
+      schema: { body: REASON_BODY },
     },
     async (request) => {
       const context = await changeContextOf(management, request, request.body);
@@ -101,7 +102,8 @@ export function budgetRoutes(app: FastifyInstance, management: Management): void
         response: BUDGETS,
         example: EXAMPLE,
       }),
-      schema: { body: RELEASE },
+      preValidation: bodyMayBeMissing,
+      schema: { body: REASON_BODY },
     },
     async (request) => {
       const context = await changeContextOf(management, request, request.body);

@@ -102,6 +102,8 @@ describeNightlyOnEachEngine("The budgets of a key and of a team", (store) => {
       expect([status, body.items]).toMatchObject([200, [{ limit: 10, unit: "USD", used: 1, lost: 0 }]]);
       // Once more changes nothing, and is no event.
       expect((await api.send("POST", `/${of}/${id}/released-budgets`, {})).status).toBe(200);
+      const { text } = await api.send("POST", `/${of}/${id}/released-budgets`);
+      expect(text, "as /openapi.json says, it needs no body").toBe(JSON.stringify(body));
     }
     expect((await api.send("GET", `/keys/${key.id}/budgets`)).body.items).toMatchObject([{ held: 0.2 }]);
     const events = await sql<{ kind: string; detail: object }>`select kind, detail from audit_events
