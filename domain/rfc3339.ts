@@ -9,3 +9,11 @@ export function rfc3339(ms: number): string {
 export function rfc3339Millis(ms: number): string {
   return new Date(ms).toISOString();
 }
+
+/**
+ * True if a time that RFC 3339 has the form of is on a day of the calendar: `Date` takes 30 February for a day of
+ * March.
+ */
+export function isOnCalendarDay(text: string): boolean {
+  return new Date(text.slice(0, 10)).getUTCDate() === Number(text.slice(8, 10));
+}

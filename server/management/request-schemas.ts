@@ -1,3 +1,4 @@
+import { isOnCalendarDay } from "../../domain/rfc3339.ts";
 import { problem } from "../http/problems/problem.ts";
 
 /** Pattern without the NUL character, which the database does not store. */
@@ -24,7 +25,9 @@ export const MOMENT = {
 export function readMoment(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const at = Date.parse(text);
-  if (Number.isNaN(at)) throw problem("invalid_request", "The query has an invalid time: write RFC 3339.");
+  if (Number.isNaN(at) || !isOnCalendarDay(text)) {
+    throw problem("invalid_request", "The query has a time that is no time of the calendar: write RFC 3339.");
+  }
   return at;
 }
 

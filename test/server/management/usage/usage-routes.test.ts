@@ -167,6 +167,8 @@ describe("usage by the API", () => {
       ["?gateway=none", 404, "GET /api/v1/gateways lists"],
       ["?model=gtp", 404, "by=model lists"],
       ["?since=yesterday", 400, "since"],
+      // Date takes it for the second day of March.
+      ["?since=2026-02-30T00:00:00Z", 400, "no time of the calendar"],
       [`?since=${iso(Date.now() + DAY)}`, 400, "since is the earlier one"],
       [`?step=hour&since=${iso(Date.now() - 50 * DAY)}`, 400, "step=day"],
       ["?cursor=x", 400, "cursor"],
