@@ -89,6 +89,7 @@ export const APART = [
   "test/controller/cluster/files/tree-watch.test.ts",
   "test/server/budgets/draw-queue.test.ts",
   "test/server/calls/shared-calls.test.ts",
+  "test/server/console/exports.test.ts",
   "test/server/gateway/headers/credential-mask.test.ts",
   "test/server/gateway/operation-rows.test.ts",
   "test/server/gateway/request-body.test.ts",

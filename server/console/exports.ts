@@ -14,6 +14,8 @@ const MAX_EXPORTS = 16;
 const MAX_OF_TEAM = 2;
 /** Milliseconds after which a client that takes nothing is cut off. */
 const STALL_MS = 30_000;
+/** Bytes that are handed to a client at a time. */
+const PART = 64 << 10;
 
 /** Export of all pages of a search as one file. */
 export type SearchExport = {
@@ -81,14 +83,22 @@ export async function checkSameTeams(
   if (mayRead !== true) throw new Error("they may no longer read what they asked for");
 }
 
-/** Passes on each piece, and calls `onStall` if the client does not take it within `STALL_MS`. */
-async function* withoutStall<T>(all: AsyncIterable<T>, onStall: () => void): AsyncGenerator<T> {
-  for await (const one of all) {
-    const impatience = setTimeout(onStall, STALL_MS).unref();
-    try {
-      yield one;
-    } finally {
-      clearTimeout(impatience);
-    }
+/**
+ * Passes on each piece in parts, and calls `onStall` if the client does not take one within `STALL_MS`: a slow client
+ * needs longer for a whole piece, of which events may make megabytes (threats b480). An empty piece is one empty part.
+ */
+async function* withoutStall(pieces: AsyncIterable<string>, onStall: () => void): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) {
+    const bytes = Buffer.from(piece);
+    let passed = 0;
+    do {
+      const impatience = setTimeout(onStall, STALL_MS).unref();
+      try {
+        yield bytes.subarray(passed, passed + PART);
+      } finally {
+        clearTimeout(impatience);
+      }
+      passed += PART;
+    } while (passed < bytes.length);
   }
 }

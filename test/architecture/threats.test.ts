@@ -294,6 +294,7 @@ describe("docs/security/threats.md", () => {
       "b490",
       "b478",
       "b479",
+      "b480",
     ];
     const faults = [
       "c82",
