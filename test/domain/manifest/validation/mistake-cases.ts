@@ -167,6 +167,24 @@ export const MISTAKE_CASES: readonly [mistake: string, accepted: string, refused
     "without credentials",
   ],
   [
+    "an address in a URL without its bracket",
+    upstream("dialect: openai, baseURL: 'http://[fd00::1]:8080'"),
+    upstream("dialect: openai, baseURL: 'http://[fd00::1'"),
+    "is no base URL",
+  ],
+  [
+    "a port that there is not",
+    upstream("dialect: openai, baseURL: 'https://x.example:65535/v1'"),
+    upstream("dialect: openai, baseURL: 'https://x.example:65536/v1'"),
+    "a port up to 65535",
+  ],
+  [
+    "a port that is no number",
+    upstream("dialect: openai, baseURL: 'https://modèles.example:443'"),
+    upstream("dialect: openai, baseURL: 'https://modèles.example:https'"),
+    "is no base URL",
+  ],
+  [
     "a query in a URL",
     upstream("dialect: gemini, baseURL: 'https://[::1]:8080/v1'"),
     upstream("dialect: gemini, baseURL: 'https://x.example/?key=1'"),
