@@ -2146,6 +2146,13 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "description": "The Secret that the key is written to.",
             "type": "object",
             "default": {},
+            "x-kubernetes-validations": [
+              {
+                "rule": "!has(self.template) || !(self.template == 'McpConfig' && self.dataKey == 'mcp.json' || self.template == 'ServiceBinding' && self.dataKey in ['type', 'provider', 'uri', 'scopes'] || self.template == 'Env' && self.dataKey in ['KEYPLANE_BASE_URL', 'OPENAI_BASE_URL', 'GOOGLE_GEMINI_BASE_URL', 'ANTHROPIC_BASE_URL'])",
+                "message": "secret.template writes something else there: write another data key, such as api-key, or leave out the template",
+                "fieldPath": ".dataKey"
+              }
+            ],
             "properties": {
               "name": {
                 "description": "Its name; default: the key's. Immutable.",

@@ -349,6 +349,19 @@ export const RULE_CASES: readonly RuleCase[] = [
     says: "spec.state: Revoked is final",
   },
   {
+    rule: "a template writes its entries where the key is not",
+    accepts: [
+      key("{ preset: MCPReadOnly, secret: { template: McpConfig, dataKey: config.json } }"),
+      key("{ preset: MCPReadOnly, secret: { template: ServiceBinding, dataKey: password } }"),
+      key("{ preset: MCPReadOnly, secret: { dataKey: mcp.json } }"),
+    ],
+    refuses: [
+      key("{ preset: MCPReadOnly, secret: { template: McpConfig, dataKey: mcp.json } }"),
+      key("{ preset: MCPReadOnly, secret: { template: ServiceBinding, dataKey: type } }"),
+    ],
+    says: "spec.secret.dataKey: secret.template writes something else there: write another data key",
+  },
+  {
     rule: "an imported Secret is named with its type",
     accepts: [
       key("{ preset: MCPReadOnly, source: { type: ImportSecret, secretRef: { name: old } } }"),
