@@ -295,6 +295,7 @@ describe("docs/security/threats.md", () => {
       "b489",
       "b490",
       "b494",
+      "b502",
     ];
     const faults = [
       "c82",

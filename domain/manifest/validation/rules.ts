@@ -55,13 +55,16 @@ function holds(rule: CelRule, self: unknown, oldSelf: unknown): boolean {
   }
 }
 
-/** Compiles a rule. Kubernetes escapes fields whose names CEL reserves with underscores; our interpreter does not. */
+/**
+ * Compiles a rule. Kubernetes escapes fields whose names CEL reserves with underscores; our interpreter does not. Its
+ * `timestamp` refuses a time of more than 30 characters, and cannot be replaced under that name.
+ */
 function programOf(rule: CelRule): Program {
   const known = programs.get(rule);
   if (known) return known;
-  const program = new Environment({ unlistedVariablesAreDyn: true }).parse(
-    rule.rule.replace(/\b__([a-z]+)__\b/g, "$1"),
-  );
+  const program = new Environment({ unlistedVariablesAreDyn: true })
+    .registerFunction("timeOf(string): google.protobuf.Timestamp", (text: string) => new Date(text))
+    .parse(rule.rule.replace(/\b__([a-z]+)__\b/g, "$1").replace(/\btimestamp\(/g, "timeOf("));
   programs.set(rule, program);
   return program;
 }

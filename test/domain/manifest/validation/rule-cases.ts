@@ -338,6 +338,19 @@ export const RULE_CASES: readonly RuleCase[] = [
     says: "spec.expiresAt: expiresAt must lie between the years 1 and 9999",
   },
   {
+    rule: "b502: a key ends at a time with parts of a second and an offset, as Python and .NET write it",
+    accepts: [
+      key('{ preset: MCPReadOnly, expiresAt: "2027-01-31T00:00:00.123456+00:00" }'),
+      key('{ preset: MCPReadOnly, expiresAt: "2027-01-31T00:00:00.1234567-08:00" }'),
+      key('{ preset: MCPReadOnly, expiresAt: "9999-12-31T23:59:59.999999999+14:00" }'),
+    ],
+    refuses: [
+      key('{ preset: MCPReadOnly, expiresAt: "0001-01-01T00:00:00.123456789+00:01" }'),
+      key('{ preset: MCPReadOnly, expiresAt: "9999-12-31T23:59:59.999999999-00:01" }'),
+    ],
+    says: "spec.expiresAt: expiresAt must lie between the years 1 and 9999",
+  },
+  {
     rule: "Revoked is final",
     old: key("{ preset: MCPReadOnly, state: Revoked }"),
     accepts: [key("{ preset: MCPReadOnly, state: Revoked }")],
