@@ -296,6 +296,7 @@ describe("docs/security/threats.md", () => {
       "b490",
       "b494",
       "b502",
+      "b503",
     ];
     const faults = [
       "c82",

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -96,11 +97,34 @@ describe("the reference", () => {
     expect(head.headers.get("content-length")).toBe(String(Buffer.byteLength(pageAt(path))));
   });
 
-  test("has calls that carry the key by a file, and bodies that a shell takes for one word", () => {
-    const calls = PATHS.flatMap((path) => [...pageAt(path).matchAll(/<code id="example-[^"]+">([^<]+)</g)]).map(
-      ([, text = ""]) =>
-        text.replaceAll("&#39;", "'").replaceAll("&quot;", '"').replaceAll("&amp;", "&").replaceAll("&lt;", "<"),
+  const shownCalls = () =>
+    PATHS.flatMap((path) => [...pageAt(path).matchAll(/<code id="example-[^"]+">([^<]+)</g)]).map(([, text = ""]) =>
+      text.replaceAll("&#39;", "'").replaceAll("&quot;", '"').replaceAll("&amp;", "&").replaceAll("&lt;", "<"),
     );
+
+  test("b503: has calls whose paths zsh leaves as they are, which takes a colon behind a variable for its own", () => {
+    const behindVariable = shownCalls().filter((call) => /\$\{?\w+\}?:/.test(call));
+    expect(behindVariable.length).toBeGreaterThan(5);
+    for (const call of behindVariable) expect(call).not.toMatch(/\$\w+:/);
+  });
+
+  test("b503: has calls with a form that curl sends as one, with each file by its name", () => {
+    const forms = shownCalls().filter((call) =>
+      /\/(images\/(edits|variations)|transcriptions|files|parts)"$/.test(call),
+    );
+    const sent = forms.filter((call) => call.startsWith("curl -X POST") && !call.includes("application/json"));
+    expect(sent.length).toBeGreaterThan(4);
+    for (const call of sent) {
+      const script = `curl() { printf '%s\\n' "$@"; }; IMAGE=a.png FILE=a.png DATA=a.png PUBLIC_ID=p ID=i; ${call}`;
+      const words = execFileSync("bash", ["-c", script], { encoding: "utf8" }).split("\n");
+      const parts = words.filter((_, i) => words[i - 1] === "-F");
+      expect(parts).toContainEqual(expect.stringMatching(/^(image|file|data)=@a\.png$/));
+      expect(words).not.toContainEqual(expect.stringMatching(/^(-d|Content-Type: .*)$/));
+    }
+  });
+
+  test("has calls that carry the key by a file, and bodies that a shell takes for one word", () => {
+    const calls = shownCalls();
     expect(calls.length).toBeGreaterThan(40);
     for (const call of calls) {
       expect(call).toMatch(/^curl/);
