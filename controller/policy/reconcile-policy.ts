@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { budgetsOfPolicy, declareBudgets, policyOwner } from "../../domain/budget/budget.ts";
 import type { BudgetStanding } from "../../domain/budget/budget-condition.ts";
-import { rulesInForce } from "../../domain/key/policies/rules-in-force.ts";
+import { rulesInForce, rulesOnRecord } from "../../domain/key/policies/rules-in-force.ts";
 import { selectsTeam } from "../../domain/key/policies/team-selector.ts";
 import type { PlatformKeyPolicyStatus } from "../../domain/kinds/generated/platform-key-policy.ts";
 import type { PlatformTeamStatus } from "../../domain/kinds/generated/platform-team.ts";
@@ -9,7 +9,7 @@ import { policyDeleting, policyInForce, policySelection } from "../../domain/obj
 import { rfc3339 } from "../../domain/rfc3339.ts";
 import { readUses } from "../../store/budgets/read-budgets.ts";
 import { databaseTime } from "../../store/database/times.ts";
-import { findPolicySpec } from "../../store/policies/key-policies.ts";
+import { findStoredPolicy } from "../../store/policies/key-policies.ts";
 import { teamsBesides } from "../../store/teams/teams.ts";
 import { beginsInMs, withBudgetConditions } from "../budgets/budget-status.ts";
 import { reportBudgets } from "../budgets/report-budgets.ts";
@@ -85,10 +85,11 @@ async function applyPolicy(deps: ControllerDeps, object: DeclaredObject<"Platfor
   // We write this status.
   const before = object.status as PlatformKeyPolicyStatus | undefined;
   const at = rfc3339(now);
+  const stored = await findStoredPolicy(store.db, { cluster: cluster.uid, uid });
   const facts = {
     teams: teams.map(({ name }) => ({ name, since: before?.teams?.find((one) => one.name === name)?.since ?? at })),
     namespaces,
-    rules: rulesInForce(spec, before?.rules ?? [], at, await findPolicySpec(store.db, { cluster: cluster.uid, uid })),
+    rules: rulesInForce(spec, rulesOnRecord(before?.rules ?? [], stored.rules), at, stored.spec),
   };
   const { teams: selects, rules: says } = facts;
   // Before its status: keys made by hand from here on are held to it, even if the status cannot be written.

@@ -75,18 +75,15 @@ export async function isPolicySaved(db: Db, { cluster, uid, name, spec, teams, r
   return rows.length > 0;
 }
 
-/** Reads a policy's specification as last stored; undefined if there is none, or this version cannot read it. */
-export async function findPolicySpec(
+/** Reads a policy as last stored; without its specification if there is none, or this version cannot read it. */
+export async function findStoredPolicy(
   db: Db,
   { cluster, uid }: Pick<FoundPolicy, "cluster" | "uid">,
-): Promise<PlatformKeyPolicySpec | undefined> {
-  const row = await db
-    .selectFrom("key_policies")
-    .select(["name", "spec"])
-    .where("cluster", "=", cluster)
-    .where("uid", "=", uid)
-    .executeTakeFirst();
-  return row && readPolicySpec(row);
+): Promise<{ readonly spec: PlatformKeyPolicySpec | undefined; readonly rules: readonly RuleInForce[] }> {
+  const { rows } = await sql<Pick<PolicyRow, "name" | "spec" | "rules">>`
+    select name, spec, rules from key_policies where cluster = ${cluster} and uid = ${uid}`.execute(db);
+  const [row] = rows;
+  return { spec: row && readPolicySpec(row), rules: row?.rules ?? [] };
 }
 
 /** Records that a cluster has policies that cannot be read: each may apply to any of its teams. */

@@ -341,6 +341,7 @@ describe("docs/security/threats.md", () => {
       "c126",
       "c128",
       "c129",
+      "c132",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), ...faults];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

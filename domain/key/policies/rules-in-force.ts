@@ -76,6 +76,15 @@ export function rulesInForce(
   });
 }
 
+/**
+ * Returns the rules of a policy's status, and those that were stored with the time of one of them: each goes on from
+ * that rule, though the status that says so could not be written.
+ */
+export function rulesOnRecord(status: readonly RuleInForce[], stored: readonly RuleInForce[]): RuleInForce[] {
+  const goesOn = ({ rule, since }: RuleInForce) => status.some((one) => one.rule === rule && one.since === since);
+  return [...status, ...stored.filter(goesOn)];
+}
+
 /** True if a rule allows everything that it allowed before: a longer list or duration, or a higher number. */
 function isLooser(says: unknown, was: unknown): boolean {
   if (Array.isArray(says) && Array.isArray(was)) {

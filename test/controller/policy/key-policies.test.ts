@@ -1,6 +1,8 @@
 import { sql } from "kysely";
 import { expect, it } from "vitest";
+import { ClusterError } from "../../../controller/cluster/port.ts";
 import { until } from "../../env/until.ts";
+import { withCalls } from "../fixtures/cluster-calls.ts";
 import { describeWorlds } from "../fixtures/setup.ts";
 import { HOUR, key, type Manifest, startWorld, team, type World } from "../fixtures/world.ts";
 
@@ -65,6 +67,24 @@ describeWorlds("b126: a key whose team has a policy", (setup) => {
     expect((await world.status("agent")).expiresAt).toBe(expiresAt);
     await world.declare(policy({ allowedScopes: ["gateway:embed"] }));
     expect((await world.status("agent")).expiresAt).not.toBe(expiresAt);
+  });
+
+  it("c132: keeps its deadline where the loosened rule's status is written at a later attempt only", async (context) => {
+    let failures = 0;
+    const wrap = withCalls((cluster) => ({
+      async writeStatus(object, status) {
+        if (object.kind === "PlatformKeyPolicy" && failures-- > 0) throw new ClusterError("Unclear", "no answer");
+        return cluster.writeStatus(object, status);
+      },
+    }));
+    const world = await startWorld(context, { ...setup(), wrap }, key("agent", WRITER));
+    await world.declare(READ_ONLY);
+    const { expiresAt } = await world.status("agent");
+    expect(expiresAt).toBeDefined();
+    await world.advance(DAY);
+    failures = 1;
+    await world.declare(policy({ allowedScopes: ["gateway:embed", "memory:read"] }));
+    expect((await world.status("agent")).expiresAt).toBe(expiresAt);
   });
 
   it("is rotated, and not cut off, where it is older than a new one lets a version become", async (context) => {
