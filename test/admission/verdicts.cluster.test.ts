@@ -56,13 +56,22 @@ describeOnKubernetes("`keyplane validate` and the API server", (kubernetes) => {
     );
   });
 
-  test("both refuse a time zone that is none: the API server says so itself, since no rule can go on from that", async () => {
-    const text = key("{ preset: MCPReadOnly, budgets: [{ tokens: 9, period: Day, timeZone: Europe/Atlantis }] }");
-    await expectVerdict(false, text);
-    expect(errorsOf(text)).toEqual([expect.stringContaining("timeZone is none that is known")]);
-    const { message } = await apply(kubernetes(), text, { dryRun: true });
-    expect(message).toContain("unknown time zone Europe/Atlantis");
-  });
+  test.each(["Europe/Atlantis", "BST", "IST"])(
+    "both refuse the time zone %s, which is none: the API server says so itself, since no rule can go on from that",
+    async (timeZone) => {
+      const text = key(`{ preset: MCPReadOnly, budgets: [{ tokens: 9, period: Day, timeZone: ${timeZone} }] }`);
+      await expectVerdict(false, text);
+      expect(errorsOf(text)).toEqual([expect.stringContaining("timeZone is none that is known")]);
+      const { message } = await apply(kubernetes(), text, { dryRun: true });
+      expect(message).toContain(`unknown time zone ${timeZone}`);
+    },
+  );
+
+  test.each(["EST", "MST", "HST", "CET", "MET", "EET", "WET", "GMT", "UTC", "UCT", "PRC", "ROC", "ROK"])(
+    "both take the time zone %s, which IANA knows",
+    (timeZone) =>
+      expectVerdict(true, key(`{ preset: MCPReadOnly, budgets: [{ tokens: 9, period: Day, timeZone: ${timeZone} }] }`)),
+  );
 
   test.each(["500001h", "640512h", "999999h", "999999h999999h", "999999h999999h9h"])(
     "b290: both take %s for an interval, of which four are no duration",

@@ -297,6 +297,7 @@ describe("docs/security/threats.md", () => {
       "b494",
       "b502",
       "b503",
+      "b504",
     ];
     const faults = [
       "c82",

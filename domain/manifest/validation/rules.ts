@@ -1,12 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import { Environment } from "@marcbachmann/cel-js";
 import type { CelRule, Schema } from "../../kinds/schema.ts";
 import type { Complaint, Path } from "../document/diagnostic.ts";
 import { isRecord } from "../document/identity.ts";
+import { compileRule, type RuleProgram } from "./rule-environment.ts";
 
-type Program = (context: Record<string, unknown>) => unknown;
-
-const programs = new Map<CelRule, Program>();
+const programs = new Map<CelRule, RuleProgram>();
 
 /**
  * Checks the rules of a schema beyond the plain keywords: CEL rules (with transition rules if `old` is given) and lists
@@ -55,16 +53,10 @@ function holds(rule: CelRule, self: unknown, oldSelf: unknown): boolean {
   }
 }
 
-/**
- * Compiles a rule. Kubernetes escapes fields whose names CEL reserves with underscores; our interpreter does not. Its
- * `timestamp` refuses a time of more than 30 characters, and cannot be replaced under that name.
- */
-function programOf(rule: CelRule): Program {
+function programOf(rule: CelRule): RuleProgram {
   const known = programs.get(rule);
   if (known) return known;
-  const program = new Environment({ unlistedVariablesAreDyn: true })
-    .registerFunction("timeOf(string): google.protobuf.Timestamp", (text: string) => new Date(text))
-    .parse(rule.rule.replace(/\b__([a-z]+)__\b/g, "$1").replace(/\btimestamp\(/g, "timeOf("));
+  const program = compileRule(rule.rule);
   programs.set(rule, program);
   return program;
 }

@@ -18,6 +18,21 @@ test("without a stored object no transition is judged", () => {
   expect(errorsOf(key("{ preset: MCPReadOnly, secret: { dataKey: token } }"))).toEqual([]);
 });
 
+const inZone = (timeZone: string) =>
+  errorsOf(key(`{ preset: MCPReadOnly, budgets: [{ tokens: 9, period: Day, timeZone: ${timeZone} }] }`));
+
+test.each(["BST", "IST", "PST", "AST"])(
+  "b504: a budget's time zone is not %s, which stands for several",
+  (timeZone) => {
+    expect(inZone(timeZone)).toEqual([expect.stringContaining("timeZone is none that is known: write an IANA name")]);
+  },
+);
+
+test.each(["EST", "MST", "HST", "CET", "MET", "EET", "WET", "GMT", "UTC", "UCT", "PRC", "ROC", "ROK"])(
+  "b504: a budget's time zone may be %s, which IANA knows",
+  (timeZone) => expect(inZone(timeZone)).toEqual([]),
+);
+
 test("every rule of the schemas is in the table above, or needs a status that no manifest has", () => {
   const said = new Set<string>();
   for (const { refuses, old } of RULE_CASES) {
