@@ -298,6 +298,7 @@ describe("docs/security/threats.md", () => {
       "b502",
       "b503",
       "b504",
+      "b505",
     ];
     const faults = [
       "c82",

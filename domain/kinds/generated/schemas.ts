@@ -401,7 +401,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "description": "The http or https URL of its origin, with a path prefix if it has one, as the provider gives it for the dialect's SDK. The operation's path, such as /v1/chat/completions, is appended: with openai, without its version where the prefix has one, such as /v1, /api/paas/v4 or /v1beta/openai; with gemini, where the prefix is one; with anthropic, where it ends in /v1. Private addresses are refused unless the installation allows them.",
                   "type": "string",
                   "maxLength": 512,
-                  "pattern": "^https?://([^\\s\\x00/?#@:<>\\[\\]\\\\^|%]+|\\[[0-9A-Fa-f:.]+\\])(:([0-5]?[0-9]{1,4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?(/[^\\s\\x00?#]*)?$"
+                  "pattern": "^https?://([^\\s\\x00/?#@:<>\\[\\]\\\\^|%]+|\\[[0-9A-Fa-f:.]+\\])(:([0-5]?[0-9]{0,4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?(/[^\\s\\x00?#]*)?$"
                 },
                 "credentialRef": {
                   "description": "The Secret in this namespace with the provider's credential, at most 4,096 characters. Left out, calls go there without a credential, as to a model server of one's own.",
@@ -2928,7 +2928,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "description": "The https URL that receives events. Private addresses are refused unless the installation allows them as upstreams; only these may use http. Redirects are not followed.",
                   "type": "string",
                   "maxLength": 512,
-                  "pattern": "^https?://([^\\s\\x00/?#@:<>\\[\\]\\\\^|%]+|\\[[0-9A-Fa-f:.]+\\])(:([0-5]?[0-9]{1,4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?(/[^\\s\\x00?#]*)?$"
+                  "pattern": "^https?://([^\\s\\x00/?#@:<>\\[\\]\\\\^|%]+|\\[[0-9A-Fa-f:.]+\\])(:([0-5]?[0-9]{0,4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?(/[^\\s\\x00?#]*)?$"
                 },
                 "events": {
                   "description": "The events to post.",

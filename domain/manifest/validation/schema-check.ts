@@ -32,8 +32,8 @@ export const PATTERNS: Readonly<Record<string, string>> = {
   "^[0-9a-f]{64}$": "is no SHA-256: write 64 lower-case hex digits",
   "^inf_[!#-+\\--~]{8}$": "is no prefix of a key: write the key's first 12 characters, which begin with inf_",
   "^[^\\x00]*$": "has a NUL character, which cannot be stored: write the text without it",
-  "^https?://([^\\s\\x00/?#@:<>\\[\\]\\\\^|%]+|\\[[0-9A-Fa-f:.]+\\])(:([0-5]?[0-9]{1,4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?(/[^\\s\\x00?#]*)?$":
-    "is no base URL: write http:// or https://, a host, perhaps a port up to 65535, and perhaps a path, without credentials, query or fragment",
+  "^https?://([^\\s\\x00/?#@:<>\\[\\]\\\\^|%]+|\\[[0-9A-Fa-f:.]+\\])(:([0-5]?[0-9]{0,4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?(/[^\\s\\x00?#]*)?$":
+    "is no base URL: write http:// or https://, a host, perhaps a port up to 65535, and perhaps a path, without credentials, query, fragment or a placeholder for the host",
   "^[A-Za-z0-9][-._A-Za-z0-9]*$": "is no route id: use letters, digits, -, _ and ., beginning with a letter or digit",
   "^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$":
     "is no name of a label: write one such as environment or example.com/tier",

@@ -191,6 +191,36 @@ export const MISTAKE_CASES: readonly [mistake: string, accepted: string, refused
     "is no base URL",
   ],
   [
+    "b505: a placeholder as Azure's pages write it",
+    upstream("dialect: openai, baseURL: 'https://my-resource.openai.azure.com/openai/v1'"),
+    upstream("dialect: openai, baseURL: 'https://<resource>.openai.azure.com/openai/v1'"),
+    "is no base URL",
+  ],
+  [
+    "b505: a placeholder in brackets",
+    upstream("dialect: openai, baseURL: 'http://[2001:db8::1]:8080'"),
+    upstream("dialect: openai, baseURL: 'https://[host]/v1'"),
+    "is no base URL",
+  ],
+  [
+    "b505: a host that is left out",
+    upstream("dialect: openai, baseURL: 'https://x.example:443'"),
+    upstream("dialect: openai, baseURL: 'https://:443'"),
+    "is no base URL",
+  ],
+  [
+    "b505: a host that a shell or Windows was to fill in",
+    upstream("dialect: openai, baseURL: 'https://x.example/%20'"),
+    upstream("dialect: openai, baseURL: 'https://%HOST%/v1'"),
+    "is no base URL",
+  ],
+  [
+    "b505: a port of six digits",
+    upstream("dialect: openai, baseURL: 'http://x.example:65535'"),
+    upstream("dialect: openai, baseURL: 'http://x.example:808080'"),
+    "is no base URL",
+  ],
+  [
     "unknown kind",
     team("{}"),
     manifest("PlatformTeem", "{}", { name: "a" }),
