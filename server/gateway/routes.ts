@@ -146,6 +146,10 @@ const CHANGED = problem(
   "unavailable",
   "What this key may ask has changed while the batch's requests were read, so no batch has begun: try again.",
 );
+const ITEMS_CHANGED = problem(
+  "unavailable",
+  "What this key may ask has changed since the items were looked through, so none was sent: try again.",
+);
 
 const UPGRADE_REFUSED = problem("upgrade_required", "The gateway speaks HTTP alone: there are no WebSockets here.", {
   upgrade: "HTTP/1.1",
@@ -200,20 +204,21 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
   // What a body mentions is held to its team before anything of it goes upstream.
   const need = mentions && needed === "stream" ? "count" : needed;
   let keptCall: KeptCall | undefined;
-  /** False if the requests of a batch were not read for their models, as these did not matter. */
+  const hasItems = kept?.referring?.items !== undefined;
+  /** False if the requests of a batch, or items, were not read for their models, as these did not matter. */
   let areModelsRead = !usesModel(row) || need === "inspect";
   /** Result of the last decision, also where only a batch's file was held to it; undefined before the first. */
   let newest: Resolved | undefined;
-  /** Decides the call by its key and its gateway as they are now, and whether it may begin a batch. */
+  /** Decides the call by its key and its gateway as they are now, and whether it may begin a batch or bring items. */
   const decide = (model: string | undefined, last?: Resolved): Resolved | Problem => {
     const decided = resolveAgain(deps, request, { model, ...(last && { last: newest ?? last }), kept: keptCall });
     if (decided instanceof Problem) return decided;
     newest = decided;
-    if (row.isLate !== true) return decided;
     const { principal: now } = request;
-    if (countsTokens(now, decided.limits) || hasBudget(now)) return TOO_LATE;
-    const doModelsMatter = needsModel(gatewayCallOf(request).gateway, now.allowedModels);
-    return doModelsMatter && !areModelsRead ? CHANGED : decided;
+    if (row.isLate === true && (countsTokens(now, decided.limits) || hasBudget(now))) return TOO_LATE;
+    if (areModelsRead || !(row.isLate === true || hasItems)) return decided;
+    if (!needsModel(gatewayCallOf(request).gateway, now.allowedModels)) return decided;
+    return hasItems ? ITEMS_CHANGED : CHANGED;
   };
   const head = need === "inspect" ? withoutModels(sent) : sent;
   const proceed = (
@@ -286,7 +291,10 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
     let resolved = decide(found.model);
     if (resolved instanceof Problem) return proceed(found, resolved);
     const doModelsMatter = needsModel(gatewayCallOf(request).gateway, request.principal.allowedModels);
-    if (kept?.referring?.items !== undefined && doModelsMatter) await requireNoModelInItems(head, text);
+    if (hasItems) {
+      areModelsRead &&= doModelsMatter;
+      if (doModelsMatter) await requireNoModelInItems(head, text);
+    }
     if (reply.sent) return;
     if (kept !== undefined && !(mentions && text.length <= SMALL_BODY && !mayMention(text, sent.contentType))) {
       const gatewayUrl = `${reachedAt(request, deps.config)}/g/${gateway.publicId}`;

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vi
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import { until } from "../../env/until.ts";
 import type { Harness } from "../harness.ts";
+import { ownersInMemory } from "../ownership/owners-in-memory.ts";
 import { PROVIDER_KEY, routeOf, startGateway, upstreamOf } from "./gateway.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
 
@@ -19,11 +20,12 @@ vi.mock("node:dns", async (load) => ({
 
 let upstream: Upstream;
 let harness: Harness;
+const { owners } = ownersInMemory();
 beforeAll(async () => {
   upstream = await startUpstream();
 });
 beforeEach(async () => {
-  harness = await startGateway();
+  harness = await startGateway({ owners });
   upstream.received.length = 0;
   declare(PROVIDER_KEY);
 });
@@ -33,20 +35,22 @@ afterAll(() => upstream.close());
 function declare(credential: string): void {
   const url = upstream.url.replace("127.0.0.1", "upstream.test");
   const upstreams = [upstreamOf(url, "openai", { credential })];
-  harness.addGateway({ gatewayId: "gw_main", publicId: "main", upstreams, routes: [routeOf("fast")] });
+  const of = { gatewayId: "gw_main", publicId: "main", upstreams } as const;
+  harness.addGateway({ ...of, routes: [routeOf("fast")] });
+  harness.addGateway({ ...of, gatewayId: "gw_kept", publicId: "kept", operations: ["generate", "responses"] });
 }
 
-function ask(key: string): Promise<Response> {
-  return fetch(`${harness.url}/g/main/v1/chat/completions`, {
+function ask(key: string, path = "main/v1/chat/completions", json: object = { model: "fast" }): Promise<Response> {
+  return fetch(`${harness.url}/g/${path}`, {
     method: "POST",
     headers: { "x-api-key": key, "content-type": "application/json" },
-    body: JSON.stringify({ model: "fast" }),
+    body: JSON.stringify(json),
   });
 }
 
 /** Makes a call, and changes something while its upstream's name is looked up. */
-async function askMeanwhile(key: string, change: () => void): Promise<Response> {
-  const call = ask(key);
+async function askMeanwhile(key: string, change: () => void, ...asked: [path?: string, json?: object]) {
+  const call = ask(key, ...asked);
   await until("the upstream's name is looked up", () => lookUps.length > 0);
   change();
   const answered = call.then(() => true);
@@ -75,6 +79,21 @@ test("b488: a call asks with the credential that its upstream has once it is con
   expect(upstream.received.map(({ headers }) => headers.authorization)).toEqual([
     "Bearer sk-rotated-canary-0123456789",
   ]);
+});
+
+test("b489: a key that is held to models while its call is connected brings no tool of another into a conversation", async () => {
+  const tools = [{ type: "image_generation", model: "other" }];
+  const items = { items: [{ type: "additional_tools", role: "developer", tools }] };
+  const path = "kept/v1/conversations";
+  const key = harness.addKey();
+  const answer = await askMeanwhile(key, () => harness.changeKey(key, { allowedModels: ["m"] }), path, items);
+  expect([answer.status, upstream.received.length]).toEqual([503, 0]);
+  // Tried again, as the answer says, it is looked through.
+  expect((await ask(key, path, items)).status).toBe(400);
+  // What was looked through goes on.
+  const plain = { items: [{ type: "message", role: "user", content: "?" }] };
+  const again = await askMeanwhile(key, () => harness.changeKey(key, { allowedModels: ["n"] }), path, plain);
+  expect([again.status, upstream.received.length]).toEqual([200, 1]);
 });
 
 test("a call of which nothing changes while it is connected is made once", async () => {
