@@ -78,7 +78,7 @@ import { observeUpstreams } from "./upstream/upstream-metrics.ts";
 import { OUTCOMES_FLUSH_MS, UpstreamOutcomes } from "./upstream/upstream-outcomes.ts";
 import { type SlotLimits, slotLimits } from "./upstream/upstream-slots.ts";
 import { UPSTREAM_TIMES, type UpstreamTimes } from "./upstream/upstream-times.ts";
-import { reachKept } from "./where-kept.ts";
+import { reachKept, whereRead } from "./where-kept.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -429,7 +429,8 @@ function resolveFor(
   const row = rowOf(call);
   if (row.models === "unused" || row.models === "in the file") {
     const unmodelled = resolveUnmodelled(gateway, dialect);
-    const reached = unmodelled instanceof Problem || kept === undefined ? unmodelled : kept.reach(unmodelled);
+    const found = unmodelled instanceof Problem || kept === undefined ? unmodelled : whereRead(unmodelled, kept);
+    const reached = found instanceof Problem || kept === undefined ? found : kept.reach(found);
     if (reached instanceof Problem) return reached;
     const only = withoutFallbacks(reached);
     const read = needsModel(gateway, key.allowedModels) ? kept?.file?.read() : undefined;

@@ -1,12 +1,24 @@
 import type { OperationRow } from "../../domain/access/gateway-operations.ts";
 import type { GatewayRecord, OperationKind } from "../../domain/access/key-record.ts";
-import type { Problem } from "../http/problems/problem.ts";
+import { Problem } from "../http/problems/problem.ts";
 import type { KeptCall } from "./kept/kept-call.ts";
 import { placeOf } from "./kept/team-objects.ts";
-import type { Resolved, UpstreamCandidate } from "./resolve.ts";
+import { MOVED, type Resolved, type UpstreamCandidate } from "./resolve.ts";
 
 /** Kinds by which a gateway has objects kept at the first upstream of a format, which other calls name. */
 const KEPT_AT_FIRST: readonly OperationKind[] = ["files", "vectorStores"];
+
+/**
+ * Returns the same resolution without the upstreams that a gateway got after the call's body was read for the others, or
+ * the problem to answer if there is none else.
+ */
+export function whereRead(resolved: Resolved, { isReadFor }: KeptCall): Resolved | Problem {
+  if (resolved.candidates.every(isReadFor)) return resolved;
+  const [first, ...others] = resolved.candidates.filter(isReadFor);
+  if (first === undefined) return MOVED;
+  const { declared } = resolved;
+  return { ...resolved, candidates: [first, ...others], ...(declared && { declared: declared.filter(isReadFor) }) };
+}
 
 /**
  * Finds the upstreams of a call that may name objects which upstreams keep, or makes some. A call without a model finds
@@ -15,10 +27,12 @@ const KEPT_AT_FIRST: readonly OperationKind[] = ["files", "vectorStores"];
  */
 export function reachKept(
   { upstreams, operations }: GatewayRecord,
-  resolved: Resolved,
+  wherever: Resolved,
   kept: KeptCall,
   row: OperationRow,
 ): Resolved | Problem {
+  const resolved = whereRead(wherever, kept);
+  if (resolved instanceof Problem) return resolved;
   const { declared, candidates } = resolved;
   if (declared === undefined) return kept.reach(resolved);
   const position = ({ upstream: { name } }: UpstreamCandidate) => upstreams.findIndex((each) => each.name === name);

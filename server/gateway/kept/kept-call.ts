@@ -12,7 +12,7 @@ import type { GatewayCall } from "../classify.ts";
 import type { RequestHead } from "../headers/headers.ts";
 import { requireReadable } from "../model/requested-model.ts";
 import { forwardedQuery } from "../query.ts";
-import { MOVED, type Resolved, type UpstreamCandidate } from "../resolve.ts";
+import type { Resolved, UpstreamCandidate } from "../resolve.ts";
 import { answerReading, type BatchTurn, objectReading } from "./answer-reading.ts";
 import { type BatchFile, type BatchHolding, batchFile } from "./batch-file.ts";
 import type { FirstReads } from "./first-reads.ts";
@@ -37,6 +37,8 @@ export type Keeping = {
 
 /** A call whose objects are its team's. */
 export type KeptCall = {
+  /** True if it is known which texts in the body name an object of a candidate's: of Gemini's, its host tells. */
+  readonly isReadFor: (candidate: UpstreamCandidate) => boolean;
   /** Returns where the call goes of where it may: to the upstream that has its objects, and to no other. */
   readonly reach: (resolved: Resolved) => Resolved | Problem;
   /** Objects that its answer may bring; undefined for none. */
@@ -88,9 +90,6 @@ export async function openKeptCall(deps: KeptDeps, asked: AskedCall): Promise<Ke
   const readId = dialect === "gemini" ? geminiNameReader(upstreams) : undefined;
   const isRead = kept.referring !== undefined || kept.mentioned !== undefined;
   const said = isRead ? await readReferences(kept, head, text, readId) : NOTHING_SAID;
-  /** True if it is known which texts in the body name an object of an upstream's: of Gemini's, its host tells. */
-  const isReadFor = ({ upstream }: UpstreamCandidate) =>
-    readId === undefined || !isRead || upstreams.some(({ baseUrl }) => baseUrl === upstream.baseUrl);
   if (named === undefined && said.references.some(({ kind }) => kind === kept.brought?.kind)) return NAME_CHOSEN;
   const resumed = kept.resumes && resumedUpload(query, head.forwarded);
   if (resumed instanceof Problem) return resumed;
@@ -133,8 +132,9 @@ export async function openKeptCall(deps: KeptDeps, asked: AskedCall): Promise<Ke
     }),
     file,
     query: list?.query ?? resumed?.query ?? again,
+    isReadFor: ({ upstream }) =>
+      readId === undefined || !isRead || upstreams.some(({ baseUrl }) => baseUrl === upstream.baseUrl),
     reach(resolved) {
-      if (!resolved.candidates.every(isReadFor)) return MOVED;
       if (found.length === 0) return file?.refusalAt?.(resolved) ?? resolved;
       const holder = resolved.candidates.find(({ upstream }) => isWhereAll(found, upstream));
       if (holder === undefined) return ELSEWHERE_KEPT;

@@ -10,7 +10,7 @@ import type { OperationKind } from "../../../domain/access/key-record.ts";
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import type { Harness } from "../harness.ts";
 import { ownersInMemory } from "../ownership/owners-in-memory.ts";
-import { PROVIDER_KEY, startGateway, upstreamOf } from "./gateway.ts";
+import { PROVIDER_KEY, routeOf, startGateway, upstreamOf } from "./gateway.ts";
 import { heldBack } from "./held-back.ts";
 import { type Received, startUpstream, type Upstream } from "./upstream.ts";
 
@@ -267,6 +267,32 @@ test("b490: a body whose gateway comes to lead to another upstream meanwhile nam
   expect((await heldBack(url, headers, body, () => {}))[0]).toBe(404);
   expect((await heldBack(url, headers, { contents: [] }, () => declare(upstream.url)))[0]).toBe(200);
 });
+
+test.each([undefined, 1])(
+  "b490: a body goes where it was read for though its gateway leads to another upstream too by then: weight %j",
+  async (weight) => {
+    const elsewhere = upstream.url.replace("127.0.0.1", "localhost");
+    const [one, two] = [upstream.url, elsewhere].map((url, at) => upstreamOf(url, "gemini", { name: `of-${at}` }));
+    if (one === undefined || two === undefined) throw new Error("there are two");
+    const of = { gatewayId: "gw_growing", publicId: "growing", teamId: "team-b", operations: ["generate"] as const };
+    const route = { upstream: "of-0", upstreamModel: "m" };
+    const declare = (upstreams: readonly (typeof one)[], fields: object) =>
+      harness.addGateway({ ...of, upstreams, routes: [routeOf("fast", { ...route, ...fields })] });
+    // With weights, the new upstream is the one that is chosen.
+    const fallbacks = [{ upstream: "of-1", upstreamModel: "m", ...(weight !== undefined && { weight }) }];
+    const grow = () => declare([one, two], { fallbacks, ...(weight !== undefined && { weight: 0 }) });
+    const headers = { "x-api-key": harness.addKey({ teamId: "team-b" }) };
+    const body = { contents: [{ parts: [{ fileData: { fileUri: `${elsewhere}/v1beta/files/1` } }] }] };
+    const url = `${harness.url}/g/growing/v1beta/models/fast:generateContent`;
+    for (const status of [200, 500]) {
+      declare([one], {});
+      upstream.received.length = 0;
+      upstream.answerWith((response) => response.writeHead(status).end("{}"));
+      expect((await heldBack(url, headers, body, grow))[0]).toBe(status);
+      expect(upstream.received.map((each) => each.headers.host)).toEqual([new URL(upstream.url).host]);
+    }
+  },
+);
 
 test.each(["", "/v1", "/v1beta"])(
   "b421: a file of Gemini's is its team's at a gateway whose base URL ends in %j",
