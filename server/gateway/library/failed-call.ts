@@ -22,6 +22,16 @@ export type FailedCall = {
   readonly isLimited?: boolean;
 };
 
+/** Error for a call that may not be made any more once it has a connection: its upstream has nothing of it. */
+export class UnsentError extends Error {
+  readonly failure: FailedCall;
+
+  constructor(failure: FailedCall) {
+    super(failure.why);
+    this.failure = failure;
+  }
+}
+
 const MAX_RETRY_AFTER_MS = 300_000;
 /** Nanoseconds in a millisecond. */
 const NANOSECONDS = 1e6;

@@ -23,11 +23,12 @@ import {
   isOverrun,
   limitFailure,
   statusFailure,
+  UnsentError,
   whyCallFailed,
 } from "./failed-call.ts";
 import { type LibraryPostAnswer, postForLibrary } from "./library-post.ts";
 import { reserveForLibrary } from "./library-reservation.ts";
-import { findLibraryTarget, type LibraryModel, type LibraryTarget } from "./library-target.ts";
+import { findLibraryTarget, type LibraryModel, type LibraryTarget, refusalOfTarget } from "./library-target.ts";
 
 type LibraryCall<F> = LibraryModel & {
   readonly timeoutMs: number;
@@ -138,6 +139,8 @@ export function createLibraryCaller<F extends CallFormat>(
           reservation.settle(dialect, { answer: { usage, written }, givenUp: 0 });
         };
         const onSent = () => {
+          const refusal = refusalOfTarget(deps, formats, request, target);
+          if (refusal !== undefined) throw new UnsentError(refusal);
           ending.givenUp = 1;
         };
         const onHead = (isTapped: boolean) => {
@@ -161,6 +164,7 @@ export function createLibraryCaller<F extends CallFormat>(
         slots.release();
       }
     } catch (error) {
+      if (error instanceof UnsentError) return error.failure;
       const isSent = ending.givenUp !== 0;
       const isGivenUp = isCut() || isCallTimeout(error) || mayGoOnAfter(error);
       if (!isGivenUp && ending.givenUp !== undefined) ending.givenUp = 0;

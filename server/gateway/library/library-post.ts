@@ -22,7 +22,7 @@ type Post = {
   readonly teamId: string;
   /** Called with what an answer reported, once it is over, however it ended. */
   readonly onUsage: OnUsage;
-  /** Called once the call is on a connection: before that, no upstream has any of it. */
+  /** Called once the call is on a connection: before that, no upstream has any of it, nor if this throws. */
   readonly onSent: () => void;
   /** Called once the answer's head is there, with whether {@link onUsage} will be called for it. */
   readonly onHead: (isTapped: boolean) => void;
@@ -81,8 +81,8 @@ async function request(
 ): Promise<Dispatcher.ResponseData> {
   let isSent = false;
   const noteSent = (): void => {
-    isSent = true;
     onSent();
+    isSent = true;
   };
   let interimAnswers = 0;
   const ask = (dispatcher: Dispatcher): Promise<Dispatcher.ResponseData> =>

@@ -3,7 +3,7 @@ import type { Dialect, GatewayRecord, KeyRecord } from "../../../domain/access/k
 import { decideForKey } from "../../auth/decide.ts";
 import { Problem } from "../../http/problems/problem.ts";
 import type { ServerDeps } from "../../product/deps.ts";
-import { type Resolved, resolve } from "../resolve.ts";
+import { isSameUpstream, type Resolved, resolve } from "../resolve.ts";
 import { mayBeAsked, type ReachableUpstream } from "../upstream/pools.ts";
 import type { CallFormat, CallFormats } from "./call-format.ts";
 import { concurrencyFailure, type FailedCall, failedCall } from "./failed-call.ts";
@@ -27,11 +27,37 @@ export type LibraryTarget<F> = {
   readonly format: F;
 };
 
-/** Decides a call as a request with the library's key is decided, and finds its upstream. */
+type TargetDeps = Pick<ServerDeps, "index" | "streams" | "clock">;
+
+/**
+ * Decides a call again that has waited for its connection.
+ *
+ * @returns why it may not go where it was to go; undefined if it may
+ */
+export function refusalOfTarget<F extends CallFormat>(
+  deps: TargetDeps,
+  formats: CallFormats<F>,
+  asked: LibraryModel,
+  target: LibraryTarget<F>,
+): FailedCall | undefined {
+  const now = findLibraryTarget(deps, formats, asked, true);
+  if ("kind" in now) return now;
+  const isSame = now.model === target.model && now.format === target.format && now.gatewayId === target.gatewayId;
+  return isSame && isSameUpstream(now.upstream, target.upstream) ? undefined : MOVED;
+}
+
+const MOVED = failedCall("the gateway has come to lead elsewhere while its upstream was connected to");
+
+/**
+ * Decides a call as a request with the library's key is decided, and finds its upstream.
+ *
+ * @param isCounted true if the call is under way already, and counts among those of its key
+ */
 export function findLibraryTarget<F extends CallFormat>(
-  deps: Pick<ServerDeps, "index" | "streams" | "clock">,
+  deps: TargetDeps,
   formats: CallFormats<F>,
   { digest, publicId, model }: LibraryModel,
+  isCounted = false,
 ): LibraryTarget<F> | FailedCall {
   const { index, streams } = deps;
   if (!index.isCurrent()) return failedCall("this server cannot prove at present that the library's key may be used");
@@ -54,7 +80,7 @@ export function findLibraryTarget<F extends CallFormat>(
   const { key } = judged;
   if (dialect === undefined || format === undefined || judged.gateway === null)
     return failedCall("the gateway is gone");
-  const full = streams.fullOf(key);
+  const full = isCounted ? undefined : streams.fullOf(key);
   if (full !== undefined) return concurrencyFailure(full);
   // The declaration names the route: no caller does.
   const resolving = { allowedModels: key.allowedModels, mayResolveRoutes: true };

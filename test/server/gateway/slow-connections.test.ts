@@ -1,7 +1,10 @@
 /** Calls that wait for a connection to their upstream, here for the look-up of its name. */
 import type { LookupFunction } from "node:net";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { scopeSet } from "../../../domain/access/scopes.ts";
+import { keyDigest } from "../../../domain/key/secret/key-format.ts";
+import { EMBEDDING_FORMATS } from "../../../server/gateway/library/embedding-formats.ts";
+import { createLibraryCaller } from "../../../server/gateway/library/library-call.ts";
 import { until } from "../../env/until.ts";
 import type { Harness } from "../harness.ts";
 import { ownersInMemory } from "../ownership/owners-in-memory.ts";
@@ -50,7 +53,10 @@ function ask(key: string, path = "main/v1/chat/completions", json: object = { mo
 
 /** Makes a call, and changes something while its upstream's name is looked up. */
 async function askMeanwhile(key: string, change: () => void, ...asked: [path?: string, json?: object]) {
-  const call = ask(key, ...asked);
+  return whileConnecting(ask(key, ...asked), change);
+}
+
+async function whileConnecting<T>(call: Promise<T>, change: () => void): Promise<T> {
   await until("the upstream's name is looked up", () => lookUps.length > 0);
   change();
   const answered = call.then(() => true);
@@ -99,4 +105,28 @@ test("b489: a key that is held to models while its call is connected brings no t
 test("a call of which nothing changes while it is connected is made once", async () => {
   const answer = await askMeanwhile(harness.addKey(), () => {});
   expect([answer.status, upstream.received.length]).toEqual([200, 1]);
+});
+
+test("b488: a library's call is decided again once it has a connection, too", async () => {
+  const caller = createLibraryCaller(harness.deps, { formats: EMBEDDING_FORMATS, userAgent: "test" });
+  onTestFinished(() => caller.close());
+  const embed = (key: string) => {
+    const call = { digest: keyDigest(key), publicId: "main", model: "fast", timeoutMs: 5_000, maxAnswer: 1_000 };
+    return caller.call({ ...call, body: () => ({ input: "?" }) });
+  };
+  for (const change of [
+    () => declare("sk-rotated-canary-0123456789"),
+    (key: string) => harness.changeKey(key, { allowedModels: ["other"] }),
+    (key: string) => harness.changeKey(key, { scopes: scopeSet(["gateway:generate"]) }),
+  ]) {
+    declare(PROVIDER_KEY);
+    const key = harness.addKey();
+    const failed = await whileConnecting(embed(key), () => change(key));
+    expect([failed, upstream.received.length]).toMatchObject([{ kind: "failed" }, 0]);
+    expect(failed).not.toMatchObject({ isDoubtful: true });
+  }
+  declare(PROVIDER_KEY);
+  // A call is none of those that keep it from beginning.
+  const single = harness.addKey({ teamLimits: { rate: null, concurrent: 1 } });
+  expect(await whileConnecting(embed(single), () => {})).toMatchObject({ kind: "answered" });
 });
