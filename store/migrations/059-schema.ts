@@ -187,6 +187,8 @@ const ONE_FOR_EACH_SCOPE = "constraint leaders_cluster exclude using hash (clust
  * in the queue with a date of their own, replicas reported which notes of keys they keep, and keys had no facts.
  */
 export const carryOver = `
+-- First, as a controller's every write begins with a lock of it: behind other tables, each would wait for the other.
+alter table leaders drop constraint leaders_pkey, add ${ONE_FOR_EACH_SCOPE};
 ${QUEUE_EMBEDDING}
 do $$ begin
   if to_regprocedure('keep_passages()') is not null then
@@ -220,7 +222,6 @@ ${INCARNATION}
 alter table sessions add column incarnation text not null default incarnation();
 alter table sign_in_links add column incarnation text not null default incarnation();
 alter table key_policies add column made_teams jsonb not null default '{}';
-alter table leaders drop constraint leaders_pkey, add ${ONE_FOR_EACH_SCOPE};
 `;
 
 /**

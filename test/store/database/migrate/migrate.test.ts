@@ -20,6 +20,7 @@ import {
   migratedDatabase,
   openMigrated,
 } from "../../../env/database/engines.ts";
+import { migrateAsPrevious } from "../../../env/database/previous-version.ts";
 import { until } from "../../../env/until.ts";
 import { addTeamsWithLibraries } from "../../../memory/libraries.ts";
 import { PLAIN } from "../../../memory/store/plain-atom.ts";
@@ -321,6 +322,47 @@ describe.concurrent("c47: A migration beside others", () => {
     await migrating;
     expect(lines.at(-1)).toMatch(/^the index busy_by_id made in /);
     expect(await isUsable()).toBe(true);
+  });
+
+  test("c129: drops the index that another one replaces, also once that was made and it was broken off", async (context) => {
+    const { store, reader } = await withReader(context);
+    await reader.query("commit");
+    await sql`create index busy_by_id_before on busy (id)`.execute(store.db);
+    const indexes = [{ name: "busy_by_id", on: "busy (id)" }];
+    await migrate(store, { migrations: [{ version: 1, name: "table", script: "", indexes }] });
+    const replacing = indexes.map((index) => ({ ...index, replaces: "busy_by_id_before" }));
+    await migrate(store, { migrations: [{ version: 1, name: "table", script: "", indexes: replacing }] });
+    const { rows } = await sql<{ name: string }>`select relname as name from pg_class
+      where relname like 'busy_by_id%'`.execute(store.db);
+    expect(rows).toEqual([{ name: "busy_by_id" }]);
+  });
+
+  test("of this build waits for a controller's write without holding what that still needs", async (context) => {
+    const { url, drop } = await freshDatabase();
+    const store = await openPostgres(url);
+    const controller = new pg.Client({ connectionString: url });
+    await controller.connect();
+    context.onTestFinished(async () => {
+      await store.close();
+      await controller.end();
+      await drop();
+    });
+    await migrateAsPrevious(store);
+    await sql`insert into leaders (cluster, epoch) values ('local', 1)`.execute(store.db);
+    await controller.query("begin; select from leaders for share");
+    const migrating = migrate(store);
+    type Lock = { granted: boolean; relation: string | null; mode: string };
+    const locks = await until("the migration waits for it", async () => {
+      const { rows } = await sql<Lock>`select granted, relation::regclass::text, mode from pg_locks where pid in
+        (select pid from pg_stat_activity where datname = current_database() and application_name = 'keyplane migrate')
+        `.execute(store.db);
+      return rows.some(({ granted }) => !granted) ? rows : undefined;
+    });
+    await controller.query("commit");
+    expect(await migrating).toMatchObject({ to: SCHEMA_VERSION });
+    // Where it held another table, each write of a controller that needs it would wait for the migration, and it for that.
+    const held = locks.filter(({ granted, mode }) => granted && mode === "AccessExclusiveLock");
+    expect(held.map(({ relation }) => relation)).toEqual([]);
   });
 
   test("waits for another migration, and says so", async (context) => {
