@@ -100,11 +100,15 @@ const NOT_RETURNED = new Set<string>([
   "set-cookie2",
   "set-login",
   "strict-transport-security",
+  "timing-allow-origin",
   "www-authenticate",
   "x-content-type-options",
   "x-goog-upload-control-url",
   "x-goog-upload-url",
 ]);
+
+/** Prefixes of further ones, which open an answer to the pages of other origins. */
+const TO_OTHER_ORIGINS = ["access-control-", "cross-origin-"];
 
 /** Prefix of the headers that only Keyplane sends and reads: no provider is to know whose memory a call means. */
 const OURS = "x-keyplane-";
@@ -135,7 +139,7 @@ export function spellingOf(name: string): Spelling {
   if (known !== undefined) return known;
   const lower = name.toLowerCase();
   const [notForwarded, namesModel] = [staysHere(lower), isModelName(lower)];
-  const notReturned = NOT_RETURNED.has(lower) || lower.startsWith(OURS);
+  const notReturned = NOT_RETURNED.has(lower) || [OURS, ...TO_OTHER_ORIGINS].some((one) => lower.startsWith(one));
   const spelling = { name, lower, notForwarded, namesModel, notReturned };
   if (spellings.size < MAX_SPELLINGS && name.length <= MAX_LENGTH) spellings.set(name, spelling);
   return spelling;

@@ -363,6 +363,10 @@ test("b65: what an upstream answers cannot act on our origin", async () => {
         ["sec-session-registration", '(ES256); path="/g/a"; challenge="c"'],
         ["accept-ch", "sec-ch-ua-model"],
         ["set-login", "logged-out"],
+        ["access-control-allow-origin", "https://evil.test"],
+        ["access-control-allow-credentials", "true"],
+        ["cross-origin-resource-policy", "cross-origin"],
+        ["timing-allow-origin", "*"],
         ["x-ours", "kept"],
       ].flat(),
     );
@@ -372,6 +376,8 @@ test("b65: what an upstream answers cannot act on our origin", async () => {
   const dropped = [
     ...["set-cookie", "clear-site-data", "strict-transport-security", "alt-svc", "service-worker-allowed"],
     ...["secure-session-registration", "sec-session-registration", "accept-ch", "set-login"],
+    ...["access-control-allow-origin", "access-control-allow-credentials", "cross-origin-resource-policy"],
+    "timing-allow-origin",
   ];
   expect(dropped.map((name) => answer.headers.get(name))).toEqual(dropped.map(() => null));
   expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
