@@ -65,7 +65,7 @@ export const LISTENER_SETTINGS = {
   }),
   vendorHeader: withDefault("x-goog-api-key", {
     takes: "<name>",
-    help: "the header that a key is read from first",
+    help: "the header that a key is read from first, as x-acme-api-key",
     parse: vendorHeader,
     wanted: "of the form x-<vendor>-api-key",
   }),
