@@ -9,7 +9,7 @@ import { checkRules } from "./rules.ts";
 import { checkSchema } from "./schema-check.ts";
 import { readSecretData } from "./secret-manifest.ts";
 import { takeOverOf, takeOverWarnings } from "./take-over-annotation.ts";
-import { upstreamWarnings, warningsFor } from "./warnings.ts";
+import { gatewayWarnings, warningsFor } from "./warnings.ts";
 
 /** A declaration that is valid as far as can be checked without a cluster, with the schema's defaults filled in. */
 type Declaration<K extends Kind = Kind> = {
@@ -107,7 +107,7 @@ const WARNINGS = { of: "key", severity: "warning" } as const;
 
 /** Returns warnings about valid declarations whose author hardly meant them. */
 function adviceOn(manifest: Manifest, now: number | undefined): Complaint[] {
-  if (manifest.kind === "ModelGateway") return upstreamWarnings(manifest.spec);
+  if (manifest.kind === "ModelGateway") return gatewayWarnings(manifest.spec);
   if (manifest.kind !== "PlatformKey") return [];
   return [...warningsFor(manifest.spec, now), ...takeOverWarnings(manifest.spec, manifest.takeOver)];
 }

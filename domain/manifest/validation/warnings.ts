@@ -73,8 +73,24 @@ const VERSION = /\/v1(?:alpha|beta)?\/?$/;
 /** Pattern of a URL whose path is a version: Google's own, which stays. */
 const IS_VERSION = /^https?:\/\/[^/]+\/v1(?:alpha|beta)?\/?$/;
 
+/** Pattern of what no name in a call's path has (server/gateway/classify.ts). */
+const NOT_IN_PATH = /[/\\%;?#]/;
+
 /** Returns warnings about a valid gateway. */
-export function upstreamWarnings({ upstreams }: ModelGatewaySpec): Complaint[] {
+export function gatewayWarnings(spec: ModelGatewaySpec): Complaint[] {
+  return [...upstreamWarnings(spec), ...routeWarnings(spec)];
+}
+
+function routeWarnings({ upstreams, routes }: ModelGatewaySpec): Complaint[] {
+  const ofGemini = new Set(upstreams.filter(({ dialect }) => dialect === "gemini").map(({ name }) => name));
+  return routes.flatMap(({ model, upstream }, i) => {
+    if (!ofGemini.has(upstream) || !NOT_IN_PATH.test(model)) return [];
+    const message = "is called by no client of Gemini, which names it in the path: leave out / \\ % ; ? and #";
+    return [{ path: ["spec", "routes", i, "model"], message }];
+  });
+}
+
+function upstreamWarnings({ upstreams }: ModelGatewaySpec): Complaint[] {
   return upstreams.flatMap(({ baseURL, dialect }, i) => {
     const [call] = PATH_OF_CALL.exec(baseURL) ?? [];
     const [version] = (dialect === "gemini" && VERSION.exec(baseURL)) || [];

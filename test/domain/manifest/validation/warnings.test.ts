@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Spec } from "../../../../domain/kinds/kinds.ts";
-import { upstreamWarnings, warningsFor } from "../../../../domain/manifest/validation/warnings.ts";
+import { gatewayWarnings, warningsFor } from "../../../../domain/manifest/validation/warnings.ts";
 import { key, storedSpec } from "../read.ts";
 
 const NOW = Date.parse("2026-11-01T00:00:00Z");
@@ -76,7 +76,7 @@ describe("b263: a provider's base URL with what belongs to the path of a call", 
     ["gemini", "https://generativelanguage.googleapis.com/v1beta/models", "/models"],
   ] as const)("%s at %s: %j", (dialect, baseURL, end) => {
     const upstream = { name: "a", dialect, baseURL, credentialRef: { name: "provider", key: "api-key" } };
-    const found = upstreamWarnings({
+    const found = gatewayWarnings({
       routesOnly: false,
       operations: ["generate", "embed", "models"],
       upstreams: [upstream],
@@ -90,7 +90,7 @@ describe("b263: a provider's base URL with what belongs to the path of a call", 
 
 test("a version at the end of a Gemini base URL stands for the client's only where it is the whole path", () => {
   const messages = ["https://g.example/v1beta", "https://proxy.example/api/v1"].flatMap((baseURL) =>
-    upstreamWarnings({
+    gatewayWarnings({
       ...{ routes: [], routesOnly: false, operations: [] },
       upstreams: [{ name: "u", dialect: "gemini", baseURL }],
     }).map(({ message }) => message),
@@ -100,3 +100,21 @@ test("a version at the end of a Gemini base URL stands for the client's only whe
     expect.stringContaining("the version that a client asks for, such as /v1beta, is put behind it"),
   ]);
 });
+
+test.each(["team/chat", "chat%2Ffast", "chat?fast", "chat#1", "chat;1", "chat\\1"])(
+  "a route %j is called by no client that names it in the path",
+  (model) => {
+    const gemini = { name: "gemini", dialect: "gemini" as const, baseURL: "https://models.example" };
+    const openai = { ...gemini, name: "openai", dialect: "openai" as const };
+    const route = { routeID: "r", upstreamModel: "m", fallbacks: [] };
+    const found = gatewayWarnings({
+      ...{ routesOnly: false, operations: [], upstreams: [gemini, openai] },
+      routes: [
+        { ...route, model, upstream: "gemini" },
+        { ...route, model, upstream: "openai" },
+        { ...route, model: "chat:1", upstream: "gemini" },
+      ],
+    });
+    expect(found).toEqual([{ path: ["spec", "routes", 0, "model"], message: expect.stringContaining("leave out /") }]);
+  },
+);
