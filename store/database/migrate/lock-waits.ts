@@ -93,8 +93,9 @@ export function lockWaits({ store, db, lockTimeoutMs, timeoutMs, onProgress }: L
     /** Runs a task that is one transaction or one query, and repeats it for as long as it cannot have its locks. */
     async retry<T>(title: string, task: () => Promise<T>): Promise<T> {
       if (store.engine !== "postgres") return task();
+      // As last seen, also in an attempt before: a short one may end before the database has said who holds the lock.
+      let holders: readonly LockHolder[] = [];
       for (;;) {
-        let holders: readonly LockHolder[] = [];
         const watch = setInterval(async () => {
           const now = await blockersOf(store.db, pid).catch(() => []);
           if (now.length === 0) return;
